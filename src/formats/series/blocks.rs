@@ -2,20 +2,19 @@
 //! vmstat, by a table of their headers.
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
 
 use super::sheet::{Group, Meaning, Sheet, since_start};
+use super::snapshots::{Growing, Snapshots};
 use super::stamp::EPOCH_LEAST;
-use super::table::amount;
+use super::table::{Row, amount};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::dates::{DAY, Moment, Orders};
-use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines, quote};
+use crate::formats::dates::{DAY, Moment, Order, Orders};
+use crate::formats::lines::{Bad, Taken, Tally, lines, quote};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
-use crate::formats::rates::{Stamp, ValueKind};
-use crate::formats::source::Source;
+use crate::formats::rates::ValueKind;
 use crate::formats::thresholds::LIMITS;
-use crate::record::{Op, Warning};
+use crate::record::Warning;
 
 /// A tool.
 struct Tool {
@@ -63,6 +62,9 @@ const ROUNDING: f64 = 0.005;
 const CLOCK: f64 = 0.05;
 /// Prefixes of units count so much with `--human`.
 const KILO: f64 = 1024.0;
+/// Blocks that show the usual step of a file that grows, and those in which it should show.
+const RECENT: usize = 64;
+const FIRST: usize = 4;
 /// A block of more than so many usual steps is none: it is the mean since the machine started.
 const UPTIME: f64 = 1.5;
 
@@ -155,19 +157,42 @@ struct Block {
     stated: Option<(f64, f64)>,
     /// It is the first of a run of the tool.
     is_first: bool,
+    /// Seconds since the origin, where its time can be read.
+    time: Option<f64>,
     /// Requests per second that are more than none, of a first block.
     requests: Vec<f64>,
     rows: u64,
 }
 
+/// Times of blocks on their way over midnight.
+#[derive(Default)]
+struct Days {
+    origin: Option<i64>,
+    days: i64,
+    last: Option<i64>,
+}
+
 /// Blocks as they come.
-pub(super) struct Blocks<'o> {
+#[derive(Default)]
+pub(super) struct Blocks {
     sheet: Sheet,
-    options: &'o ReadOptions,
+    /// The step that the user names, and most values.
+    step_s: Option<f64>,
+    most: usize,
     devices: HashMap<(String, Vec<u8>), usize>,
     header: Option<Header>,
     blocks: Vec<Block>,
+    /// Blocks before these; and how many of these have their time, and were taken.
+    before: usize,
+    dated: usize,
+    taken: usize,
     orders: Orders,
+    days: Days,
+    /// The end of the last block, if blocks have no times.
+    now: f64,
+    /// Rows of blocks that are the mean since the machine started, and of those without a time.
+    means: u64,
+    untimed: u64,
     /// The line of the machine: its name and the date. A run of the tool begins with it.
     host: String,
     day: Option<Moment>,
@@ -187,55 +212,81 @@ pub(super) struct Blocks<'o> {
     odd: (u64, String),
 }
 
-/// Reads the blocks.
-///
-/// # Errors
-/// Malformed if no line is of a device, or nothing says the times; limits; errors of the system.
-pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut lines = LineReader::open(source, options)?;
-    let mut blocks = Blocks::new("", options);
-    while lines.next(&BlockLines(PhantomData), &mut blocks)? {
-        blocks.check()?;
+impl Snapshots for Blocks {
+    fn line(&mut self, line: &[u8], number: u64) -> std::result::Result<Taken, Bad> {
+        self.lines = number;
+        self.take_line(line)
     }
-    blocks.finish(&lines.finish())
+
+    fn check(&self) -> Result<()> {
+        match self.values > self.most {
+            true => Err(Error::too_many_rows(self.most)),
+            false => Ok(()),
+        }
+    }
+
+    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        if self.sheet.groups.is_empty() {
+            if let Some((line, bad)) = tally.first_bad.clone() {
+                return Err(bad.at(line));
+            }
+            if self.odd.0 > 0 {
+                let found = format!("no device has rates of what was read and written, the first {}", self.odd.1);
+                return Err(Error::new(ErrorKind::Malformed, found));
+            }
+        }
+        self.place_rows(self.blocks.len(), |_, group, (time, length), values| {
+            group.push(time, &values);
+            group.lengths.push(length);
+        })?;
+        self.say_what_was_left_out();
+        self.sheet.quality.records_read += tally.bad + self.odd.0;
+        self.sheet.quality.records_dropped += tally.bad + self.odd.0;
+        if let (n @ 1.., first) = &self.odd {
+            let what = format!("{n} devices have no rates of what was read and written, the first {first}");
+            self.sheet.warnings.push(Warning::new("unreadable-records", what));
+        }
+        self.sheet.warnings.extend(tally.warnings("rows of devices", None));
+        Ok(self.sheet)
+    }
 }
 
-struct BlockLines<'o>(PhantomData<fn() -> Blocks<'o>>);
-
-impl<'o> LineDecoder for BlockLines<'o> {
-    type Rows = Blocks<'o>;
-
-    fn line(&self, line: &[u8], number: u64, blocks: &mut Blocks<'o>) -> std::result::Result<Taken, Bad> {
-        blocks.lines = number;
-        blocks.line(line.trim_ascii())
+impl Growing for Blocks {
+    fn sheet(&self) -> &Sheet {
+        &self.sheet
     }
 
-    fn is_remark(&self, _: &[u8]) -> bool {
-        false
+    fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
+        // the last block may go on, and the first ones wait for those that show the step
+        let whole = self.blocks.len() - usize::from(!ends && !self.blocks.is_empty());
+        self.date(whole);
+        let waits = self.before + whole < FIRST && usual_step(&self.blocks[..whole]).or(self.step_s).is_none();
+        if whole == self.taken || waits && !ends {
+            return Ok(Vec::new());
+        }
+        let mut rows = Vec::new();
+        let placed = self.place_rows(whole, |at, _, (time, length), values| {
+            rows.push((at, Row { time, length: Some(length), values: values.to_vec() }));
+        });
+        self.taken = whole;
+        let past = whole.saturating_sub(RECENT);
+        self.blocks.drain(..past);
+        (self.before, self.dated, self.taken) = (self.before + past, self.dated - past, self.taken - past);
+        self.values = 0;
+        placed.map(|()| rows)
     }
 }
 
-impl<'o> Blocks<'o> {
+impl Blocks {
     /// Without any; the name of the tool is empty where a header shows it.
-    pub(super) fn new(tool: &'static str, options: &'o ReadOptions) -> Self {
+    pub(super) fn new(tool: &'static str, options: &ReadOptions) -> Self {
+        let meanings = vec![Meaning::read_and_written(ValueKind::Rate)];
         Blocks {
-            sheet: Sheet { tool, ..Sheet::default() },
-            options,
-            devices: HashMap::new(),
-            header: None,
-            blocks: Vec::new(),
-            orders: Orders::default(),
-            host: String::new(),
-            day: None,
+            sheet: Sheet { tool, meanings, ..Sheet::default() },
+            step_s: options.series.step_s.filter(|s| s.is_finite() && *s > 0.0),
+            most: options.limits.records,
             is_first: true,
-            section: None,
-            when: None,
-            name: None,
-            stray: None,
-            unread: None,
-            values: 0,
-            lines: 0,
-            odd: (0, String::new()),
+            ..Blocks::default()
         }
     }
 
@@ -282,14 +333,6 @@ impl<'o> Blocks<'o> {
         }
     }
 
-    /// The error of too many values.
-    pub(super) fn check(&self) -> Result<()> {
-        match self.values > self.options.limits.records {
-            true => Err(Error::too_many_rows(self.options.limits.records)),
-            false => Ok(()),
-        }
-    }
-
     /// Notes of the block what one of its rows shows.
     fn count_row(&mut self, steps: &[(f64, f64)], requests: &[f64]) {
         let Some(block) = self.blocks.last_mut() else { return };
@@ -300,7 +343,7 @@ impl<'o> Blocks<'o> {
         block.rows += 1;
     }
 
-    fn line(&mut self, text: &[u8]) -> std::result::Result<Taken, Bad> {
+    fn take_line(&mut self, text: &[u8]) -> std::result::Result<Taken, Bad> {
         if text.is_empty() {
             // what follows is another block, except for tools that write a time on every line
             self.header = self.header.take().filter(|h| h.tool.timed);
@@ -393,7 +436,7 @@ impl<'o> Blocks<'o> {
 
     fn begin(&mut self, when: Option<When>, start: Option<When>) {
         let (is_first, day) = (std::mem::take(&mut self.is_first), self.day);
-        self.blocks.push(Block { when, start, day, stated: None, is_first, requests: Vec::new(), rows: 0 });
+        self.blocks.push(Block { when, start, day, stated: None, is_first, time: None, requests: Vec::new(), rows: 0 });
         self.values += 1;
     }
 
@@ -459,7 +502,7 @@ impl<'o> Blocks<'o> {
         self.sheet.quality.records_read += 1;
         self.values += 2;
         // until the end the time of a row is the number of its block
-        let number = (self.blocks.len() - 1) as f64;
+        let number = (self.before + self.blocks.len() - 1) as f64;
         let group = &mut self.sheet.groups[at];
         if group.times.last() != Some(&number) {
             return group.push(number, &values);
@@ -471,89 +514,75 @@ impl<'o> Blocks<'o> {
         }
     }
 
-    pub(super) fn finish(mut self, tally: &Tally) -> Result<Sheet> {
-        if self.sheet.groups.is_empty() {
-            if let Some((line, bad)) = tally.first_bad.clone() {
-                return Err(bad.at(line));
-            }
-            if self.odd.0 > 0 {
-                let found = format!("no device has rates of what was read and written, the first {}", self.odd.1);
-                return Err(Error::new(ErrorKind::Malformed, found));
+    /// Takes the rows of the blocks before `whole` out of their groups, and hands them to `each` with the time and the length of their block.
+    /// Blocks that are the mean since the machine started are left out, and so are those without a time among others.
+    fn place_rows(
+        &mut self,
+        whole: usize,
+        mut each: impl FnMut(usize, &mut Group, (f64, f64), [f64; 2]),
+    ) -> Result<()> {
+        self.date(whole);
+        let places = self.places(whole);
+        let first = self.before + self.taken;
+        for (at, group) in self.sheet.groups.iter_mut().enumerate() {
+            let n = group.times.partition_point(|number| *number < (self.before + whole) as f64);
+            let numbers: Vec<f64> = group.times.drain(..n).collect();
+            let columns: Vec<Vec<f64>> = group.columns.iter_mut().map(|c| c.drain(..n).collect()).collect();
+            let places = places.as_deref().unwrap_or_default();
+            for (i, number) in numbers.into_iter().enumerate() {
+                // a block that was taken has no later rows
+                let place = (number as usize).checked_sub(first).and_then(|block| *places.get(block)?);
+                let value = |column: usize| columns.get(column).map_or(f64::NAN, |c| c[i]);
+                place.into_iter().for_each(|place| each(at, group, place, [value(0), value(1)]));
             }
         }
-        self.set_times()?;
-        self.sheet.quality.records_read += tally.bad + self.odd.0;
-        self.sheet.quality.records_dropped += tally.bad + self.odd.0;
-        if let (n @ 1.., first) = &self.odd {
-            let what = format!("{n} devices have no rates of what was read and written, the first {first}");
-            self.sheet.warnings.push(Warning::new("unreadable-records", what));
-        }
-        self.sheet.warnings.extend(tally.warnings("rows of devices", None));
-        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
-        self.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
-        Ok(self.sheet)
+        places.map(drop)
     }
 
-    /// Gives the rows the times and the lengths of their blocks. Blocks that are the mean since the machine started are left out, and so are
-    /// those without a time among others.
-    fn set_times(&mut self) -> Result<()> {
-        let named_s = self.options.series.step_s.filter(|s| s.is_finite() && *s > 0.0);
-        let mut times = self.times();
-        let is_timed = times.iter().any(Option::is_some);
+    /// Time and length of each of the blocks before `whole` that were not taken; `None` for those that are left out.
+    fn places(&mut self, whole: usize) -> Result<Vec<Option<(f64, f64)>>> {
+        let is_timed = self.blocks[..whole].iter().any(|b| b.time.is_some());
         if let (false, Some((line, text))) = (is_timed, &self.unread) {
             return Err(Error::malformed(Place::Line(*line), format!("the time {text} cannot be read"))
                 .expected("a date with a time of day such as `2026-11-24T09:56:07`, or seconds since 1970")
                 .remedy("record with S_TIME_FORMAT=ISO in the environment"));
         }
-        let usual = usual_step(&self.blocks, &times).or(named_s);
-        let is_mean: Vec<bool> = self.blocks.iter().map(|b| self.is_mean(b, usual)).collect();
-        let lengths = lengths(&self.blocks, &times, usual);
-        let step = |i: usize| lengths[i].or(named_s).filter(|_| !is_mean[i]);
-        if !is_timed {
-            let mut now = 0.0;
-            for (i, time) in times.iter_mut().enumerate() {
-                now += step(i).unwrap_or(0.0);
-                *time = Some(now);
+        let usual = usual_step(&self.blocks[..whole]).or(self.step_s);
+        let mut places = Vec::new();
+        for i in self.taken..whole {
+            let block = &self.blocks[i];
+            let is_mean = self.is_mean(block, usual);
+            let step = length(&self.blocks, i, usual).or(self.step_s).filter(|_| !is_mean);
+            let (rows, mut time) = (block.rows, block.time);
+            if !is_timed {
+                if !is_mean && step.is_none() && rows > 0 {
+                    return Err(self.no_times());
+                }
+                self.now += step.unwrap_or(0.0);
+                time = Some(self.now);
             }
-            let unknown = (0..times.len()).any(|i| !is_mean[i] && step(i).is_none() && self.blocks[i].rows > 0);
-            if unknown {
-                let tool = self.sheet.tool;
-                return Err(Error::malformed(
-                    Place::Line(self.lines.max(1)),
-                    format!("the blocks of {tool} have no times"),
-                )
-                .expected("a time in front of each block, or totals beside the rates")
-                .remedy(format!("record with {tool} -t, or give the distance of the blocks with --time-step")));
-            }
+            self.means += if is_mean { rows } else { 0 };
+            self.untimed += if time.is_none() { rows } else { 0 };
+            places.push(time.filter(|_| !is_mean).and_then(|time| Some((time, step.or(usual)?))));
         }
-        let kept = |i: usize| times[i].filter(|_| !is_mean[i]);
-        for group in &mut self.sheet.groups {
-            let numbers: Vec<usize> = group.times.iter().map(|n| *n as usize).collect();
-            let keep: Vec<bool> = numbers.iter().map(|&i| kept(i).is_some()).collect();
-            let mut of = keep.iter();
-            group.columns.iter_mut().for_each(|c| {
-                let mut keep = keep.iter();
-                c.retain(|_| keep.next().copied().unwrap_or(false));
-            });
-            group.times.retain(|_| of.next().copied().unwrap_or(false));
-            let rows = numbers.into_iter().filter_map(|i| Some((kept(i)?, step(i).or(usual)?)));
-            (group.times, group.lengths) = rows.unzip();
-        }
-        self.say_what_was_left_out(&times, &is_mean);
-        Ok(())
+        Ok(places)
     }
 
-    fn say_what_was_left_out(&mut self, times: &[Option<f64>], is_mean: &[bool]) {
-        let rows =
-            |of: &dyn Fn(usize) -> bool| (0..times.len()).filter(|i| of(*i)).map(|i| self.blocks[i].rows).sum::<u64>();
-        let (means, untimed) = (rows(&|i| is_mean[i]), rows(&|i| times[i].is_none()));
-        self.sheet.quality.records_dropped += means + untimed;
-        if let (true, Some((line, text))) = (untimed > 0, &self.unread) {
+    fn no_times(&self) -> Error {
+        let tool = self.sheet.tool;
+        Error::malformed(Place::Line(self.lines.max(1)), format!("the blocks of {tool} have no times"))
+            .expected("a time in front of each block, or totals beside the rates")
+            .remedy(format!("record with {tool} -t, or give the distance of the blocks with --time-step"))
+    }
+
+    fn say_what_was_left_out(&mut self) {
+        self.sheet.quality.records_dropped += self.means + self.untimed;
+        if let (true, Some((line, text))) = (self.untimed > 0, &self.unread) {
             let what =
                 format!("blocks without a time that can be read were left out, the first at line {line}: {text}");
             self.sheet.warnings.push(Warning::new("unreadable-records", what));
         }
-        if means == 0 {
+        if self.means == 0 {
             return;
         }
         let kept = self.sheet.groups.iter().any(|g| !g.times.is_empty());
@@ -570,54 +599,22 @@ impl<'o> Blocks<'o> {
         });
     }
 
-    /// The time of each block in seconds since the origin, which is set here.
-    fn times(&mut self) -> Vec<Option<f64>> {
+    /// Gives the blocks before `whole` their times in seconds since the origin, which the first sets.
+    fn date(&mut self, whole: usize) {
         let order = self.orders.order();
-        let (mut origin, mut days, mut last) = (None, 0i64, i64::MIN);
-        let sheet = &mut self.sheet;
-        let mut seconds = |when: When, b: &Block, origin: &mut Option<i64>, rolls: bool| {
-            let (whole, part, zoned) = match when {
-                When::Unix(s) => (s.floor() as i64, s - s.floor(), true),
-                When::At(m) => {
-                    let full = m.on(b.day);
-                    let (mut s, part) = full.seconds(order, origin.unwrap_or(0))?;
-                    if m.is_of_day() {
-                        if b.is_first && rolls && b.day.is_some() {
-                            (days, last) = (0, i64::MIN);
-                        }
-                        if rolls && s < last.saturating_sub(LIMITS.midnight_step_s) {
-                            days += 1;
-                        }
-                        if rolls {
-                            last = s;
-                        }
-                        s += days * DAY;
-                    }
-                    (s, part, full.is_zoned())
-                }
-            };
-            let zero = *origin.get_or_insert_with(|| {
-                (sheet.unix, sheet.local) = (zoned, !zoned);
-                sheet.origin = if zoned { whole } else { whole.div_euclid(DAY) * DAY };
-                sheet.origin
-            });
-            Some(whole.checked_sub(zero)? as f64 + part)
-        };
-        let times: Vec<Option<f64>> =
-            self.blocks.iter().map(|b| b.when.and_then(|w| seconds(w, b, &mut origin, true))).collect();
-        for (i, time) in times.iter().enumerate() {
+        for i in self.dated..whole {
             let block = &self.blocks[i];
+            let time = block.when.and_then(|when| self.days.seconds(when, block, order, &mut self.sheet));
             // a header may have the time at which its block began
-            let start = block.start.and_then(|w| seconds(w, block, &mut origin, false));
-            if let (Some(start), Some(end)) = (start, time)
-                && start < *end
-                && times.get(i.wrapping_sub(1)).copied().flatten().is_none_or(|before| before <= start)
-            {
-                let error = 0.5 / (end - start);
-                self.blocks[i].stated = self.blocks[i].stated.or(Some((end - start, error)));
-            }
+            let start = block.start.and_then(|when| self.days.seconds_of(when, block, order));
+            let before = i.checked_sub(1).and_then(|b| self.blocks[b].time);
+            let length = start.zip(time).map(|(start, end)| end - start).filter(|length| *length > 0.0);
+            let follows = start.is_some_and(|start| before.is_none_or(|before| before <= start));
+            let block = &mut self.blocks[i];
+            block.time = time;
+            block.stated = block.stated.or(length.filter(|_| follows).map(|length| (length, 0.5 / length)));
         }
-        times
+        self.dated = self.dated.max(whole);
     }
 
     /// Without `-y` the first block is the mean since the machine started, whatever its time says: no step had it. It shows by its totals, or
@@ -631,6 +628,45 @@ impl<'o> Blocks<'o> {
             (None, _) => true,
             (Some(usual), Some((stated, _))) => stated > UPTIME * usual,
             (Some(usual), None) => !block.requests.is_empty() && !could_be_counted(&block.requests, usual),
+        }
+    }
+}
+
+impl Days {
+    /// The time of a block in seconds since the origin, which the first sets. The days after the first are counted.
+    fn seconds(&mut self, when: When, block: &Block, order: Order, sheet: &mut Sheet) -> Option<f64> {
+        let (whole, _, zoned) = self.on_day(when, block, order)?;
+        self.origin.get_or_insert_with(|| {
+            (sheet.unix, sheet.local) = (zoned, !zoned);
+            sheet.origin = if zoned { whole } else { whole.div_euclid(DAY) * DAY };
+            sheet.origin
+        });
+        if matches!(when, When::At(m) if m.is_of_day()) {
+            if block.is_first && block.day.is_some() {
+                (self.days, self.last) = (0, None);
+            }
+            let last = self.last.replace(whole);
+            self.days += i64::from(last.is_some_and(|last| whole < last.saturating_sub(LIMITS.midnight_step_s)));
+        }
+        self.seconds_of(when, block, order)
+    }
+
+    /// A time on the day that was reached.
+    fn seconds_of(&self, when: When, block: &Block, order: Order) -> Option<f64> {
+        let (whole, part, _) = self.on_day(when, block, order)?;
+        let days = if matches!(when, When::At(m) if m.is_of_day()) { self.days * DAY } else { 0 };
+        Some((whole + days).checked_sub(self.origin.unwrap_or(0))? as f64 + part)
+    }
+
+    /// Whole seconds and their part, on the day of the machine's line, and whether the zone is known.
+    fn on_day(&self, when: When, block: &Block, order: Order) -> Option<(i64, f64, bool)> {
+        match when {
+            When::Unix(s) => Some((s.floor() as i64, s - s.floor(), true)),
+            When::At(m) => {
+                let full = m.on(block.day);
+                let (whole, part) = full.seconds(order, self.origin.unwrap_or(0))?;
+                Some((whole, part, full.is_zoned()))
+            }
         }
     }
 }
@@ -651,9 +687,8 @@ fn stated_step(total: f64, rate: f64) -> Option<(f64, f64)> {
 }
 
 /// The usual step of blocks that follow others of their run.
-fn usual_step(blocks: &[Block], times: &[Option<f64>]) -> Option<f64> {
-    let mut steps: Vec<f64> =
-        (0..blocks.len()).filter(|&i| !blocks[i].is_first).filter_map(|i| distance(blocks, times, i)).collect();
+fn usual_step(blocks: &[Block]) -> Option<f64> {
+    let mut steps: Vec<f64> = (0..blocks.len()).filter_map(|i| distance(blocks, i)).collect();
     if steps.is_empty() {
         steps = blocks.iter().filter(|b| !b.is_first).filter_map(|b| Some(b.stated?.0)).collect();
     }
@@ -666,21 +701,20 @@ fn usual_step(blocks: &[Block], times: &[Option<f64>]) -> Option<f64> {
 }
 
 /// Seconds from the block before to this one, of the same run.
-fn distance(blocks: &[Block], times: &[Option<f64>], i: usize) -> Option<f64> {
-    let before = times[i.checked_sub(1).filter(|_| !blocks[i].is_first)?]?;
-    Some(times[i]? - before).filter(|d| *d > 0.0)
+fn distance(blocks: &[Block], i: usize) -> Option<f64> {
+    let before = blocks[i.checked_sub(1).filter(|_| !blocks[i].is_first)?].time?;
+    Some(blocks[i].time? - before).filter(|d| *d > 0.0)
 }
 
-/// How long each block lasts: as its times say, where its totals do not say otherwise.
-fn lengths(blocks: &[Block], times: &[Option<f64>], usual_s: Option<f64>) -> Vec<Option<f64>> {
+/// How long a block lasts: as its times say, where its totals do not say otherwise.
+fn length(blocks: &[Block], i: usize, usual_s: Option<f64>) -> Option<f64> {
     let alike = |a: f64, b: f64| (a - b).abs() <= f64::max(1.0, CLOCK * a);
-    let length = |i: usize| match (distance(blocks, times, i), blocks[i].stated) {
+    match (distance(blocks, i), blocks[i].stated) {
         (Some(d), Some((s, _))) if alike(d, s) => Some(d),
         (_, Some((s, _))) => Some(s),
         (Some(d), None) if usual_s.is_none_or(|u| d <= LIMITS.gap_steps * u) => Some(d),
         _ => usual_s,
-    };
-    (0..blocks.len()).map(length).collect()
+    }
 }
 
 /// True if all these rates may be whole numbers in one step of about `step_s`.

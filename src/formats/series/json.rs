@@ -7,12 +7,13 @@ use memchr::memmem;
 use super::blocks::Blocks;
 use super::layout::direction;
 use super::sheet::{Group, Meaning, Sheet};
+use super::snapshots::Snapshots as _;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::dates::{Moment, Order};
 use crate::formats::json::{Json, member_names};
 use crate::formats::lines::Tally;
 use crate::formats::options::ReadOptions;
-use crate::formats::rates::{Stamp, ValueKind};
+use crate::formats::rates::ValueKind;
 use crate::formats::source::Source;
 use crate::formats::window::Window;
 use crate::record::{Op, Warning, is_time};
@@ -175,8 +176,7 @@ struct Timestamp {
 /// Malformed, limits, errors of the system.
 pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     read_with(source, options, "sadf", |f, json| {
-        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
-        f.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
+        f.sheet.meanings = vec![Meaning::read_and_written(ValueKind::Rate)];
         documents(json, |json| {
             json.members(|json, name| match name {
                 b"sysstat" => json.members(|json, name| match name {
@@ -383,7 +383,8 @@ impl Filling<'_> {
             [&metric, &host, &device].into_iter().chain(&labels).map(String::as_str).collect::<Vec<_>>().join("\0");
         let at = *self.places.entry(key).or_insert(next);
         if at == next {
-            self.sheet.meanings.push(Meaning { columns: vec![(op.unwrap_or(Op::Write), mark)], kind, stamp });
+            let columns = vec![(op.unwrap_or(Op::Write), mark)];
+            self.sheet.meanings.push(Meaning { columns, kind, stamp, first_is_mean: false });
             self.sheet.groups.push(Group::new(self.sheet.meanings.len() - 1, None, host, device));
         }
         let group = &mut self.sheet.groups[at];

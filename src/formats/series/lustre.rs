@@ -1,18 +1,17 @@
 //! Snapshots of Lustre counters, one after the other: `stats` of clients and servers, and `job_stats` of servers.
 
 use std::collections::{HashMap, HashSet};
-use std::marker::PhantomData;
 
 use memchr::memmem;
 
 use super::sheet::{Group, Meaning, Sheet};
+use super::snapshots::{Growing, Snapshots};
+use super::table::Row;
 use crate::error::{Error, Result};
-use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines};
+use crate::formats::lines::{Bad, Taken, Tally, lines};
 use crate::formats::number::{parse_f64, parse_f64_minus, scan_f64};
 use crate::formats::options::ReadOptions;
-use crate::formats::rates::{Stamp, ValueKind, median_step};
-use crate::formats::source::Source;
-use crate::record::Op;
+use crate::formats::rates::{ValueKind, median_step};
 
 /// Most jobs and targets.
 const MOST_GROUPS: usize = 1 << 20;
@@ -30,39 +29,10 @@ pub(super) fn is_job_stats(head: &[u8]) -> bool {
     lines(head).map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).take(8).any(|l| l == b"job_stats:")
 }
 
-/// What the lines become, one after the other.
-trait Snapshots: Send {
-    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad>;
-
-    fn groups(&self) -> &Groups;
-}
-
-struct SnapshotLines<S>(PhantomData<fn() -> S>);
-
-impl<S: Snapshots> LineDecoder for SnapshotLines<S> {
-    type Rows = S;
-
-    fn line(&self, line: &[u8], _: u64, rows: &mut S) -> std::result::Result<Taken, Bad> {
-        rows.line(line.trim_ascii())
-    }
-
-    fn is_remark(&self, _: &[u8]) -> bool {
-        false
-    }
-}
-
-/// Reads all lines of a file.
-fn read<S: Snapshots>(source: &Source, options: &ReadOptions, rows: &mut S) -> Result<Tally> {
-    let mut lines = LineReader::open(source, options)?;
-    while lines.next(&SnapshotLines::<S>(PhantomData), rows)? {
-        rows.groups().check()?;
-    }
-    Ok(lines.finish())
-}
-
 const COUNTER: &str = "`write_bytes N samples [bytes] min max sum`, or `write_bytes: { samples: N, …, sum: N }`";
 
 /// The groups of a sheet by name.
+#[derive(Default)]
 struct Groups {
     sheet: Sheet,
     places: HashMap<(String, String), usize>,
@@ -73,10 +43,9 @@ struct Groups {
 
 impl Groups {
     fn new(tool: &'static str, options: &ReadOptions) -> Groups {
-        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
-        let meanings = vec![Meaning { columns, kind: ValueKind::Cumulative, stamp: Stamp::End }];
+        let meanings = vec![Meaning::read_and_written(ValueKind::Cumulative)];
         let sheet = Sheet { tool, meanings, ..Sheet::default() };
-        Groups { sheet, places: HashMap::new(), dated: false, values: 0, most: options.limits.records }
+        Groups { sheet, most: options.limits.records, ..Groups::default() }
     }
 
     fn place(&mut self, host: &str, device: &str) -> usize {
@@ -121,6 +90,18 @@ impl Groups {
         group.push(time, &values);
     }
 
+    /// Takes the readings away that no later one of their moment replaces; all of them if nothing more comes.
+    fn take(&mut self, ends: bool) -> Vec<(usize, Row)> {
+        let mut rows = Vec::new();
+        for (at, group) in self.sheet.groups.iter_mut().enumerate() {
+            let n = group.times.len().saturating_sub(usize::from(!ends));
+            let values: Vec<Vec<f64>> = group.columns.iter_mut().map(|c| c.drain(..n).collect()).collect();
+            let row = |(i, time)| (at, Row { time, length: None, values: values.iter().map(|c| c[i]).collect() });
+            rows.extend(group.times.drain(..n).enumerate().map(row));
+        }
+        rows
+    }
+
     fn finish(mut self, tally: &Tally) -> Result<Sheet> {
         self.check()?;
         let q = &mut self.sheet.quality;
@@ -134,26 +115,19 @@ impl Groups {
     }
 }
 
-/// Snapshots of `stats` as they come.
-struct Stats {
+/// Snapshots of `stats` as they come: one begins with its time; a counter that is not there is 0.
+pub(super) struct Stats {
     groups: Groups,
     target: String,
     /// Time and values of the snapshot that is read.
     open: Option<(f64, [f64; 2])>,
 }
 
-/// Reads `stats`: a snapshot begins with its time; a counter that is not there is 0.
-///
-/// # Errors
-/// Malformed if no snapshot can be read; limits; errors of the system.
-pub(super) fn stats(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut stats = Stats { groups: Groups::new("Lustre", options), target: String::new(), open: None };
-    let tally = read(source, options, &mut stats)?;
-    stats.close();
-    stats.groups.finish(&tally)
-}
-
 impl Stats {
+    pub(super) fn new(options: &ReadOptions) -> Stats {
+        Stats { groups: Groups::new("Lustre", options), target: String::new(), open: None }
+    }
+
     fn close(&mut self) {
         if let Some((time, values)) = self.open.take() {
             let at = self.groups.place("", &self.target);
@@ -163,7 +137,7 @@ impl Stats {
 }
 
 impl Snapshots for Stats {
-    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad> {
+    fn line(&mut self, line: &[u8], _: u64) -> std::result::Result<Taken, Bad> {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         let name = words.next().unwrap_or_default();
         match name {
@@ -193,8 +167,26 @@ impl Snapshots for Stats {
         Ok(Taken::Record)
     }
 
-    fn groups(&self) -> &Groups {
-        &self.groups
+    fn check(&self) -> Result<()> {
+        self.groups.check()
+    }
+
+    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        self.close();
+        self.groups.finish(tally)
+    }
+}
+
+impl Growing for Stats {
+    fn sheet(&self) -> &Sheet {
+        &self.groups.sheet
+    }
+
+    fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
+        if ends {
+            self.close();
+        }
+        Ok(self.groups.take(ends))
     }
 }
 
@@ -214,8 +206,15 @@ struct Entry {
 }
 
 /// Readings of `job_stats` as they come.
-struct Readings {
+///
+/// The time in an entry is that of its last change, not of the reading. A line with a number of Unix time, in a comment or alone, gives the
+/// time of the reading after it, or before it if the file does not begin with one. Without such lines readings are as far apart as the
+/// changes show.
+#[derive(Default)]
+pub(super) struct Readings {
     groups: Groups,
+    /// The step that the user names.
+    step_s: Option<f64>,
     /// Entries of each group.
     entries: Vec<Vec<Entry>>,
     /// Time of each reading, where the file has it.
@@ -231,33 +230,8 @@ struct Readings {
     changed: Option<f64>,
 }
 
-/// Reads `job_stats`.
-///
-/// The time in an entry is that of its last change, not of the reading. A line with a number of Unix time, in a comment or alone, gives the
-/// time of the reading after it, or before it if the file does not begin with one. Without such lines readings are as far apart as the
-/// changes show.
-///
-/// # Errors
-/// Malformed if no entry can be read; limits; errors of the system.
-pub(super) fn job_stats(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut r = Readings {
-        groups: Groups::new("Lustre", options),
-        entries: Vec::new(),
-        times: Vec::new(),
-        ahead: None,
-        announced: None,
-        open: false,
-        targets: HashSet::new(),
-        target: String::new(),
-        job: None,
-        changed: None,
-    };
-    let tally = read(source, options, &mut r)?;
-    r.finish(options.series.step_s, &tally)
-}
-
 impl Snapshots for Readings {
-    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad> {
+    fn line(&mut self, line: &[u8], _: u64) -> std::result::Result<Taken, Bad> {
         let after = |key: &[u8]| line.strip_prefix(key).map(<[u8]>::trim_ascii);
         if line == b"---" {
             self.open = false;
@@ -291,12 +265,39 @@ impl Snapshots for Readings {
         Ok(Taken::Nothing)
     }
 
-    fn groups(&self) -> &Groups {
-        &self.groups
+    fn check(&self) -> Result<()> {
+        self.groups.check()
+    }
+
+    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        let (times, step) = self.times_of_readings();
+        for (at, entries) in std::mem::take(&mut self.entries).into_iter().enumerate() {
+            let mut last: Option<&Entry> = None;
+            for e in &entries {
+                let Some(&time) = times.get(e.reading) else { continue };
+                // what a reading does not list has not changed; what none listed before has begun at 0 since
+                let before = e.reading.checked_sub(1).and_then(|b| times.get(b).copied().map(|t| (b, t)));
+                let known = last.map_or([0.0; 2], |l| l.sums);
+                if let Some((b, t)) = before
+                    && last.is_none_or(|l| l.reading < b)
+                {
+                    self.groups.push(at, t, known);
+                }
+                self.groups.push(at, time, e.sums);
+                last = Some(e);
+            }
+            self.groups.sheet.groups[at].step_s = Some(step);
+        }
+        self.groups.finish(tally)
     }
 }
 
 impl Readings {
+    pub(super) fn new(options: &ReadOptions) -> Readings {
+        let groups = Groups::new("Lustre", options);
+        Readings { groups, step_s: options.series.step_s, ..Readings::default() }
+    }
+
     /// Begins a reading, unless one is open.
     fn begin(&mut self) {
         if !std::mem::replace(&mut self.open, true) {
@@ -342,30 +343,8 @@ impl Readings {
         Ok(Taken::Record)
     }
 
-    fn finish(mut self, step_s: Option<f64>, tally: &Tally) -> Result<Sheet> {
-        let (times, step) = self.times_of_readings(step_s);
-        for (at, entries) in std::mem::take(&mut self.entries).into_iter().enumerate() {
-            let mut last: Option<&Entry> = None;
-            for e in &entries {
-                let Some(&time) = times.get(e.reading) else { continue };
-                // what a reading does not list has not changed; what none listed before has begun at 0 since
-                let before = e.reading.checked_sub(1).and_then(|b| times.get(b).copied().map(|t| (b, t)));
-                let known = last.map_or([0.0; 2], |l| l.sums);
-                if let Some((b, t)) = before
-                    && last.is_none_or(|l| l.reading < b)
-                {
-                    self.groups.push(at, t, known);
-                }
-                self.groups.push(at, time, e.sums);
-                last = Some(e);
-            }
-            self.groups.sheet.groups[at].step_s = Some(step);
-        }
-        self.groups.finish(tally)
-    }
-
     /// The time of every reading, and their step: as stated, or as the changes show, which happen before the reading that has them first.
-    fn times_of_readings(&self, step_s: Option<f64>) -> (Vec<f64>, f64) {
+    fn times_of_readings(&self) -> (Vec<f64>, f64) {
         let stated: Vec<(f64, f64)> =
             self.times.iter().enumerate().filter_map(|(i, t)| Some((i as f64, (*t)?))).collect();
         let changes = self.entries.iter().flatten().filter_map(|e| Some((e.reading as f64, e.changed?)));
@@ -375,7 +354,7 @@ impl Readings {
             (Some(a), Some(b)) if b.0 > a.0 && b.1 > a.1 => (b.1 - a.1) / (b.0 - a.0),
             _ => 1.0,
         };
-        let step = step_s.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(slope);
+        let step = self.step_s.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(slope);
         let first = points.iter().map(|(i, t)| t - step * i).fold(f64::NEG_INFINITY, f64::max);
         let first = if first.is_finite() { first } else { 0.0 };
         let mut times: Vec<f64> =

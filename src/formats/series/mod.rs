@@ -9,6 +9,7 @@
 //! rows `gap_steps` and `midnight_step_s` of the table of thresholds.
 
 mod blocks;
+mod growth;
 mod header;
 mod instances;
 mod json;
@@ -18,6 +19,7 @@ mod nmon;
 mod options;
 mod presets;
 mod sheet;
+mod snapshots;
 mod stacked;
 mod stamp;
 mod table;
@@ -96,10 +98,10 @@ impl Format for Series {
         }
         let sheet = match form {
             Form::Table => table::read(source, options)?,
-            Form::Blocks => blocks::read(source, options)?,
-            Form::Nmon => nmon::read(source, options)?,
-            Form::LustreStats => lustre::stats(source, options)?,
-            Form::LustreJobStats => lustre::job_stats(source, options)?,
+            Form::Blocks => snapshots::read(source, options, blocks::Blocks::new("", options))?,
+            Form::Nmon => snapshots::read(source, options, nmon::Snapshots::new(options))?,
+            Form::LustreStats => snapshots::read(source, options, lustre::Stats::new(options))?,
+            Form::LustreJobStats => snapshots::read(source, options, lustre::Readings::new(options))?,
             Form::IostatJson => json::iostat(source, options)?,
             Form::Sadf => json::sadf(source, options)?,
             Form::Prometheus => json::prometheus(source, options)?,

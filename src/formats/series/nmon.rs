@@ -6,51 +6,34 @@ use memchr::memmem;
 
 use super::blocks::Blocks;
 use super::sheet::Sheet;
+use super::snapshots::{self, Growing};
+use super::table::Row;
 use crate::error::Result;
-use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken};
+use crate::formats::lines::{Bad, Taken, Tally};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
-use crate::formats::source::Source;
 
 /// True if the head is of nmon.
 pub(super) fn is_nmon(head: &[u8]) -> bool {
     head.starts_with(b"AAA,") && memmem::find(head, b"nmon").is_some()
 }
 
-/// Reads the disks of each snapshot: KiB per second since the one before.
-///
-/// # Errors
-/// As [`Blocks`].
-pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut lines = LineReader::open(source, options)?;
-    let mut rows = Snapshots { blocks: Blocks::new("nmon", options), names: HashMap::new(), disks: Vec::new() };
-    while lines.next(&NmonLines(std::marker::PhantomData), &mut rows)? {
-        rows.blocks.check()?;
-    }
-    rows.close();
-    rows.blocks.finish(&lines.finish())
-}
-
-/// The snapshots so far, and the disks of the one under way.
-struct Snapshots<'o> {
-    blocks: Blocks<'o>,
+/// The snapshots so far, and the disks of the one under way: KiB per second since the one before.
+pub(super) struct Snapshots {
+    blocks: Blocks,
     /// The disks of a section: of many disks there are several, such as `DISKREAD1`.
     names: HashMap<Vec<u8>, Vec<String>>,
     disks: Vec<(String, Vec<(String, f64)>)>,
 }
 
-struct NmonLines<'o>(std::marker::PhantomData<fn() -> Snapshots<'o>>);
-
-impl<'o> LineDecoder for NmonLines<'o> {
-    type Rows = Snapshots<'o>;
-
-    fn line(&self, line: &[u8], _: u64, rows: &mut Snapshots<'o>) -> std::result::Result<Taken, Bad> {
-        let fields: Vec<&[u8]> = line.trim_ascii().split(|b| *b == b',').collect();
+impl snapshots::Snapshots for Snapshots {
+    fn line(&mut self, line: &[u8], _: u64) -> std::result::Result<Taken, Bad> {
+        let fields: Vec<&[u8]> = line.split(|b| *b == b',').collect();
         match fields[..] {
-            [b"AAA", b"host", name, ..] => rows.blocks.of_host(String::from_utf8_lossy(name).into_owned()),
+            [b"AAA", b"host", name, ..] => self.blocks.of_host(String::from_utf8_lossy(name).into_owned()),
             [b"ZZZZ", _, time, date, ..] => {
-                rows.close();
-                rows.blocks.time(&[date, time].join(&b' '));
+                self.close();
+                self.blocks.time(&[date, time].join(&b' '));
             }
             [section, first, ref values @ ..] => {
                 let rate = match section {
@@ -60,23 +43,49 @@ impl<'o> LineDecoder for NmonLines<'o> {
                 };
                 let is_snapshot = first.strip_prefix(b"T").is_some_and(|n| n.iter().all(u8::is_ascii_digit));
                 match is_snapshot {
-                    true => return rows.take(section, rate, values),
-                    false => rows.name(section, values),
+                    true => return self.values(section, rate, values),
+                    false => self.name(section, values),
                 }
             }
             _ => {}
         }
         Ok(Taken::Nothing)
     }
+
+    fn check(&self) -> Result<()> {
+        self.blocks.check()
+    }
+
+    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        self.close();
+        self.blocks.finish(tally)
+    }
 }
 
-impl Snapshots<'_> {
+impl Growing for Snapshots {
+    fn sheet(&self) -> &Sheet {
+        self.blocks.sheet()
+    }
+
+    fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
+        if ends {
+            self.close();
+        }
+        self.blocks.take(ends)
+    }
+}
+
+impl Snapshots {
+    pub(super) fn new(options: &ReadOptions) -> Snapshots {
+        Snapshots { blocks: Blocks::new("nmon", options), names: HashMap::new(), disks: Vec::new() }
+    }
+
     fn name(&mut self, section: &[u8], names: &[&[u8]]) {
         let names = names.iter().map(|n| String::from_utf8_lossy(n).into_owned()).collect();
         self.names.insert(section.to_vec(), names);
     }
 
-    fn take(&mut self, section: &[u8], rate: &str, values: &[&[u8]]) -> std::result::Result<Taken, Bad> {
+    fn values(&mut self, section: &[u8], rate: &str, values: &[&[u8]]) -> std::result::Result<Taken, Bad> {
         let Some(names) = self.names.get(section) else {
             return Err(Bad::new("values before the names of their disks in", section, "a line of names"));
         };

@@ -87,6 +87,16 @@ pub(super) struct Meaning {
     pub(super) columns: Vec<(Op, String)>,
     pub(super) kind: ValueKind,
     pub(super) stamp: Stamp,
+    /// The first row is the mean since the machine started.
+    pub(super) first_is_mean: bool,
+}
+
+impl Meaning {
+    /// What devices read and wrote, up to each time.
+    pub(super) fn read_and_written(kind: ValueKind) -> Meaning {
+        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
+        Meaning { columns, kind, stamp: Stamp::End, first_is_mean: false }
+    }
 }
 
 /// All readings of a file.
@@ -211,6 +221,7 @@ impl Sheet {
             columns: layout.series.iter().map(|w| (w.op, w.device.clone())).collect(),
             kind: layout.kind,
             stamp: layout.stamp,
+            first_is_mean: layout.first_is_mean,
         });
     }
 

@@ -191,7 +191,6 @@ impl Devices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::rates::Stamp;
 
     fn left_out(tool: &str, devices: &[(&str, f64)]) -> Vec<String> {
         let group = |&(device, written): &(&str, f64)| {
@@ -199,8 +198,7 @@ mod tests {
             group.push(1.0, &[0.0, written]);
             group
         };
-        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
-        let meanings = [Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
+        let meanings = [Meaning::read_and_written(ValueKind::Rate)];
         find(&devices.iter().map(group).collect::<Vec<_>>(), &meanings, tool).names
     }
 

@@ -339,6 +339,7 @@ impl Tables {
         if layout.device.is_none() && layout.rank.is_none() {
             layout.device = instances::find(text, &layout, sheet.origin, skipped)?;
         }
+        sheet.add_layout(&layout);
         let known = vec![Columns::new(layout, header, 0, sheet.origin)];
         let most_values = options.limits.records;
         Ok(Tables { known, now: 0, sheet, part: Part::default(), most_values, skipped })
@@ -351,11 +352,6 @@ impl Tables {
 
     pub(super) fn columns(&self) -> &Columns {
         &self.known[self.now]
-    }
-
-    /// The layout of a group.
-    pub(super) fn layout_of(&self, group: usize) -> &Layout {
-        &self.known[self.part.groups[group].meaning].layout
     }
 
     /// Takes one line.
@@ -385,6 +381,7 @@ impl Tables {
         }
         layout.set(&options.series);
         self.now = self.known.len();
+        self.sheet.add_layout(&layout);
         self.known.push(Columns::new(layout, line.to_vec(), self.now, self.sheet.origin));
         Ok(())
     }
@@ -422,7 +419,6 @@ impl Tables {
             sheet.quality.records_left_out += sheet.groups.len() as u64;
             sheet.warnings.push(since_start("row", "the first row of this tool always is"));
         }
-        known.iter().for_each(|c| sheet.add_layout(&c.layout));
         Ok(sheet)
     }
 }

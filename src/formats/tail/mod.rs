@@ -464,19 +464,6 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_first_line_of_strace_comes_in_any_pieces() {
-        let call = "10:00:01.000000 write(3</x>, \"a\"..., 4096) = 4096 <0.100000>\n";
-        for odd in ["rest of a line\n", "\n", "strace: attached\nto a process\n"] {
-            let text = format!("{odd}{}", call.repeat(3));
-            let whole = all(text.as_bytes(), usize::MAX);
-            assert_eq!(whole.0.len(), 3, "{odd}");
-            for piece in 1..text.len() {
-                assert_eq!(all(text.as_bytes(), piece), whole, "{odd}: {piece}");
-            }
-        }
-    }
-
-    #[test]
     fn damaged_messages_come_in_any_pieces() {
         let sample = include_bytes!("../../../tests/data/robustness/sample.msgpack");
         let mut data = sample.repeat(2);
