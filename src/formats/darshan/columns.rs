@@ -11,7 +11,7 @@ use super::names::Names;
 use super::others;
 use super::rows::{Placement, check_rows};
 use crate::error::{ErrorKind, Result};
-use crate::record::{CounterModule, CounterTable, Counters, FileId, Layer, Mount, Striping, Warning};
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Files, Layer, Mount, Striping, Warning};
 
 /// The counters of logs that are one job, and warnings about modules that are damaged.
 pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, Vec<Warning>)> {
@@ -56,7 +56,8 @@ pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, 
     Ok((all, warnings))
 }
 
-fn file_id(names: &Names, id: u64, files: &mut crate::record::Files) -> FileId {
+/// The file of a record id. Ids without a name, which Darshan can leave, get one of their own.
+pub(super) fn file_id(names: &Names, id: u64, files: &mut Files) -> FileId {
     match names.get(id).filter(|n| !n.is_empty()) {
         Some(name) => files.intern(name),
         None => files.intern(&format!("record:{id}")),
@@ -221,18 +222,7 @@ impl LibraryLayout {
     /// Gives every record to `f`; returns the bytes after the last whole one.
     pub fn walk(&self, log: &Log, slot: &Slot, mut f: impl FnMut(&LibraryRecord<'_>) -> Result<()>) -> Result<u64> {
         let (size, at) = (self.record_bytes(), [self.around.0, self.around.0 + 8 * self.ints.len()]);
-        let mut region = log.region(slot);
-        loop {
-            let w = region.window(size)?;
-            let whole = w.len() / size * size;
-            if whole == 0 {
-                return Ok(w.len() as u64);
-            }
-            for bytes in w[..whole].chunks_exact(size) {
-                f(&LibraryRecord { fields: Fields { bytes, order: log.order() }, at })?;
-            }
-            region.consume(whole);
-        }
+        log.region(slot).records(size, |bytes| f(&LibraryRecord { fields: Fields { bytes, order: log.order() }, at }))
     }
 }
 

@@ -198,39 +198,30 @@ pub(super) fn walk(
     mut f: impl FnMut(&CounterRecord) -> Result<()>,
 ) -> Result<Walked> {
     let layout = Layout::new(schema, slot.version);
-    let size = layout.record_bytes();
     let mut walked = Walked::default();
     let mut record = CounterRecord::default();
-    loop {
-        let w = region.window(size)?;
-        let whole = w.len() / size * size;
-        if whole == 0 {
-            walked.trailing_bytes = w.len() as u64;
-            return Ok(walked);
+    walked.trailing_bytes = region.records(layout.record_bytes(), |bytes| {
+        let s = Fields { bytes, order };
+        if layout.stdio_opens.is_some_and(|i| s.i64(16 + 8 * i) > 0) {
+            walked.left_out += 1;
+            return Ok(());
         }
-        for bytes in w[..whole].chunks_exact(size) {
-            let s = Fields { bytes, order };
-            if layout.stdio_opens.is_some_and(|i| s.i64(16 + 8 * i) > 0) {
-                walked.left_out += 1;
-                continue;
-            }
-            walked.records += 1;
-            (record.id, record.rank) = (s.u64(0), s.i64(8));
-            record.ints.clear();
-            record.ints.extend(layout.ints.iter().enumerate().map(|(i, at)| match at {
-                Some(at) => s.i64(16 + 8 * at),
-                None if schema.layer == Layer::Posix && i == RENAMED_FROM => 0,
-                None => MISSING,
-            }));
-            record.floats.clear();
-            record.floats.extend(layout.floats.iter().map(|at| match at {
-                Some(at) => s.f64(16 + 8 * (layout.stored_ints + at)),
-                None => MISSING as f64,
-            }));
-            f(&record)?;
-        }
-        region.consume(whole);
-    }
+        walked.records += 1;
+        (record.id, record.rank) = (s.u64(0), s.i64(8));
+        record.ints.clear();
+        record.ints.extend(layout.ints.iter().enumerate().map(|(i, at)| match at {
+            Some(at) => s.i64(16 + 8 * at),
+            None if schema.layer == Layer::Posix && i == RENAMED_FROM => 0,
+            None => MISSING,
+        }));
+        record.floats.clear();
+        record.floats.extend(layout.floats.iter().map(|at| match at {
+            Some(at) => s.f64(16 + 8 * (layout.stored_ints + at)),
+            None => MISSING as f64,
+        }));
+        f(&record)
+    })?;
+    Ok(walked)
 }
 
 /// Appends a record as this version lays it out, in little-endian order.

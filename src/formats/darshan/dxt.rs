@@ -143,16 +143,7 @@ pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: 
     let layout = layout(slot.module, slot.version, order);
     let size = layout.segment_bytes();
     loop {
-        let w = region.window(RECORD_BYTES)?;
-        if w.is_empty() {
-            return Ok(());
-        }
-        let Some(bytes) = w.get(..RECORD_BYTES) else {
-            let left = w.len();
-            return Err(region
-                .malformed(format!("{left} bytes after the last record"))
-                .expected(format!("a record of {RECORD_BYTES} bytes or more")));
-        };
+        let Some(bytes) = region.record(RECORD_BYTES)? else { return Ok(()) };
         let f = Fields { bytes, order };
         let (writes, reads) = (f.i64(88), f.i64(96));
         let mut host = [0; HOST_BYTES];

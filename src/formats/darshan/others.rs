@@ -81,14 +81,7 @@ fn walk_lustre(region: &mut Region, version: u32, order: ByteOrder, each: &mut d
     let fixed = if version == 1 { 56 } else { 32 };
     let mut records = 0u64;
     loop {
-        let w = region.window(fixed)?;
-        if w.is_empty() {
-            return Ok(());
-        }
-        let Some(bytes) = w.get(..fixed) else {
-            let left = w.len();
-            return Err(region.malformed(format!("{left} bytes after the last record")));
-        };
+        let Some(bytes) = region.record(fixed)? else { return Ok(()) };
         let s = Fields { bytes, order };
         let (components, stripes) = if version == 1 { (0, s.i64(48)) } else { (s.i64(16), s.i64(24)) };
         let more = match (u64::try_from(components), u64::try_from(stripes)) {

@@ -108,6 +108,30 @@ impl<'a> Region<'a> {
         self
     }
 
+    /// Gives every record of `size` bytes to `each`; returns the bytes after the last whole one.
+    pub fn records(&mut self, size: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+        loop {
+            let w = self.window(size)?;
+            let whole = w.len() / size * size;
+            if whole == 0 {
+                return Ok(w.len() as u64);
+            }
+            w[..whole].chunks_exact(size).try_for_each(&mut each)?;
+            self.consume(whole);
+        }
+    }
+
+    /// The first `size` bytes of the next record, not consumed; `None` at the end.
+    pub fn record(&mut self, size: usize) -> Result<Option<&[u8]>> {
+        match self.window(size)?.len() {
+            0 => Ok(None),
+            left if left < size => Err(self
+                .malformed(format!("{left} bytes after the last record"))
+                .expected(format!("a record of {size} bytes or more"))),
+            _ => Ok(self.window(size)?.get(..size)),
+        }
+    }
+
     /// The next plain bytes: at least `n`, fewer only at the end of the region.
     pub fn window(&mut self, n: usize) -> Result<&[u8]> {
         if let Codec::Stored = self.codec {
