@@ -28,6 +28,13 @@ pub struct Batch<'a> {
     pub log: Option<&'a CallLog>,
 }
 
+impl<'a> Batch<'a> {
+    /// Rows of a trace that is read as one file, with the names so far.
+    pub(crate) fn of(rows: Cow<'a, Data>, origin_s: i64, (files, calls): (&'a Files, &'a Calls)) -> Batch<'a> {
+        Batch { part: 0, origin_s, files, calls, rows, binned: false, log: None }
+    }
+}
+
 /// Facts that a log of calls has beyond the rows.
 #[derive(Debug, Default)]
 pub struct CallLog {
@@ -91,15 +98,8 @@ pub trait RowSink: Sync {
 impl Trace {
     /// All rows as one batch.
     pub(crate) fn as_batch(&self) -> Batch<'_> {
-        Batch {
-            part: 0,
-            origin_s: self.origin_s,
-            files: &self.files,
-            calls: &self.calls,
-            rows: Cow::Borrowed(&self.data),
-            binned: true,
-            log: None,
-        }
+        let rows = Cow::Borrowed(&self.data);
+        Batch { binned: true, ..Batch::of(rows, self.origin_s, (&self.files, &self.calls)) }
     }
 
     /// Gives all rows to a sink and keeps the rest: for formats that are read as a whole.

@@ -1,7 +1,12 @@
 //! Requests: calls with, where known, offset and size.
 
+use std::borrow::Cow;
+
+use super::batch::{Batch, RowSink};
 use super::column::Column;
 use super::names::{CallId, FileId};
+use super::trace::Data;
+use crate::error::Result;
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -135,6 +140,29 @@ impl Requests {
         self.size.push(r.size);
         self.start.push(r.start);
         self.end.push(r.end);
+    }
+
+    /// Gives files and calls their numbers in other tables: `files` and `calls` have one for each number here.
+    pub(crate) fn renumber(&mut self, files: &[FileId], calls: &[CallId]) {
+        self.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
+        self.call.map_in_place(|c| calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+    }
+
+    /// Gives the rows to a sink as those of `batch`. The memory of rows that are not kept is used again.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(crate) fn give(&mut self, sink: &dyn RowSink, batch: Batch<'_>) -> Result<()> {
+        let rows = Data::Requests(std::mem::take(self));
+        if sink.keeps_rows() {
+            return sink.take(Batch { rows: Cow::Owned(rows), ..batch });
+        }
+        sink.take(Batch { rows: Cow::Borrowed(&rows), ..batch })?;
+        if let Data::Requests(rows) = rows {
+            *self = rows;
+            self.clear();
+        }
+        Ok(())
     }
 
     /// Row `i`.

@@ -415,6 +415,14 @@ impl LayerSummary {
         s
     }
 
+    /// Adds these totals to those of the layer so far.
+    pub(crate) fn add_to(self, total: &mut Option<LayerSummary>) {
+        match total {
+            Some(total) => total.add(&self),
+            None => *total = Some(self),
+        }
+    }
+
     /// Adds the totals of more rows of the layer.
     pub(crate) fn add(&mut self, more: &LayerSummary) {
         let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {

@@ -432,13 +432,10 @@ impl<'o> Rows<'o> {
 
     fn hand(&mut self, sink: &dyn RowSink, rows: Data) -> Result<()> {
         let name = if self.given == Some(Content::Transfers) { "requests" } else { "phases" };
-        let more = LayerSummary::of(name, &rows, self.ticks.origin_s);
-        match &mut self.summary {
-            Some(sum) => sum.add(&more),
-            None => self.summary = Some(more),
-        }
-        let (files, calls, origin_s) = (&self.files, &self.calls, self.ticks.origin_s);
-        sink.take(Batch { part: 0, origin_s, files, calls, rows: Cow::Owned(rows), binned: true, log: None })
+        let origin_s = self.ticks.origin_s;
+        LayerSummary::of(name, &rows, origin_s).add_to(&mut self.summary);
+        let batch = Batch::of(Cow::Owned(rows), origin_s, (&self.files, &self.calls));
+        sink.take(Batch { binned: true, ..batch })
     }
 
     /// What the rows should have been given by; `None` if they were.

@@ -308,15 +308,8 @@ impl<'s, 'o> Reading<'s, 'o> {
             (layer, any) = (of_batch, true);
             let requests = std::mem::take(&mut rows.requests);
             rows.layer = Column::default();
-            sink.take(Batch {
-                part: 0,
-                origin_s,
-                files: &rows.files,
-                calls: &rows.calls,
-                rows: Cow::Owned(Data::Requests(requests)),
-                binned: false,
-                log: None,
-            })?;
+            let requests = Cow::Owned(Data::Requests(requests));
+            sink.take(Batch::of(requests, origin_s, (&rows.files, &rows.calls)))?;
         }
         let mut trace = self.finish(origin_s, any)?;
         trace.layer = layer.and_then(|l| usize::from(l).checked_sub(1)).map(|i| LAYERS[i]);

@@ -195,7 +195,6 @@ impl Stretch for RecordRows {
     /// The names of `other` are of tables of its own.
     fn append(&mut self, mut other: RecordRows) {
         let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
-        other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];
         for n in &other.names {
             let (mine, _) = self.name(&n.text);
@@ -204,7 +203,7 @@ impl Stretch for RecordRows {
                 *c = self.names[mine].call;
             }
         }
-        other.requests.call.map_in_place(|c| calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        other.requests.renumber(&files, &calls);
         self.requests.append(other.requests);
         self.layer.append(other.layer);
         self.ranks.append(other.ranks);

@@ -97,7 +97,7 @@ impl Overview {
         self.trailing(slot.module, walked.trailing_bytes);
         let (summary, impossible) = tally.finish(&slot.module.name());
         self.impossible.extend(impossible);
-        add(&mut self.counters[layer as usize], summary);
+        summary.add_to(&mut self.counters[layer as usize]);
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl Overview {
             match log.heatmap_layer(r) {
                 Some(layer) => {
                     s.layer = format!("heatmap-{}", layer.name());
-                    add(&mut self.heatmaps[layer as usize], s);
+                    s.add_to(&mut self.heatmaps[layer as usize]);
                 }
                 None => {
                     let name = log.names().get(r.id).and_then(|n| n.strip_prefix("heatmap:")).unwrap_or("unknown");
@@ -161,7 +161,7 @@ impl Overview {
             self.counters.iter_mut().chain(&mut self.heatmaps).zip(other.counters.into_iter().chain(other.heatmaps))
         {
             if let Some(s) = theirs {
-                add(mine, s);
+                s.add_to(mine);
             }
         }
         other.others.into_iter().for_each(|s| add_to(&mut self.others, s));
@@ -247,7 +247,7 @@ pub(super) fn dxt_totals(log: &Log, layer: Layer, module: Module, shift_s: f64) 
     match dxt::walk_parts(log, slot, || DxtTotals::new(layer)) {
         Some(parts) => {
             let mut total = None;
-            parts.into_iter().for_each(|p| add(&mut total, p.summary));
+            parts.into_iter().for_each(|p| p.summary.add_to(&mut total));
             t.summary = total.unwrap_or(t.summary);
         }
         None => dxt::walk(&mut log.region(slot), slot, log.order(), &mut t)?,
@@ -315,14 +315,6 @@ pub(super) fn add_to(all: &mut Vec<LayerSummary>, more: LayerSummary) {
     match all.iter_mut().find(|s| s.layer == more.layer) {
         Some(s) => s.add(&more),
         None => all.push(more),
-    }
-}
-
-/// Adds `more`, of the same layer, to `total`.
-pub(super) fn add(total: &mut Option<LayerSummary>, more: LayerSummary) {
-    match total {
-        Some(t) => t.add(&more),
-        None => *total = Some(more),
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::columns;
 use super::counters::{self, Schema};
 use super::dxt::{self, DxtHeader, Segments, Visitor};
 use super::header::{Module, Slot};
@@ -59,9 +60,7 @@ impl SelectedRows {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         };
-        if let Some(s) = other.summary {
-            layer_summary::add(&mut self.summary, s);
-        }
+        other.summary.into_iter().for_each(|s| s.add_to(&mut self.summary));
         let (q, o) = (&mut self.quality, other.quality);
         q.records_read += o.records_read;
         q.records_dropped += o.records_dropped;
@@ -212,15 +211,8 @@ impl<'a> SegmentRows<'a> {
     /// Gives the rows so far to the sink, if there is one.
     fn give(&mut self) -> Result<()> {
         let Some(sink) = self.sink else { return Ok(()) };
-        sink.take(Batch {
-            part: 0,
-            origin_s: 0,
-            files: &self.files,
-            calls: &Calls::default(),
-            rows: Cow::Owned(Data::Requests(std::mem::take(&mut self.requests))),
-            binned: false,
-            log: None,
-        })
+        let rows = Cow::Owned(Data::Requests(std::mem::take(&mut self.requests)));
+        sink.take(Batch::of(rows, 0, (&self.files, &Calls::default())))
     }
 
     /// The rows, with their files numbered as in `files`.
@@ -427,12 +419,9 @@ pub(super) fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// The file of a record id. Ids without a name, which Darshan can leave, get one of their own.
+/// The file of a record id, with its stripes.
 fn file_id(log: &Log, id: u64, files: &mut Files) -> FileId {
-    let file = match log.names().get(id).filter(|n| !n.is_empty()) {
-        Some(name) => files.intern(name),
-        None => files.intern(&format!("record:{id}")),
-    };
+    let file = columns::file_id(log.names(), id, files);
     if let Some(&unit) = log.stripe_units().get(&id) {
         files.set_stripe(file, unit);
     }

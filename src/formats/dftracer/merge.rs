@@ -124,28 +124,15 @@ impl<'s> Merged<'s> {
         if state.rows > self.most {
             return Err(Error::too_many_rows(self.most));
         }
-        rows.file.map_in_place(|f| renamed.files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
-        rows.call.map_in_place(|c| renamed.calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        rows.renumber(&renamed.files, &renamed.calls);
         rows.rank.map_in_place(|p| renamed.ranks.get(p as usize).copied().unwrap_or(p));
-        let rows = Data::Requests(rows);
-        let more = LayerSummary::of("requests", &rows, self.origin_s);
-        match &mut state.summary {
-            Some(sum) => sum.add(&more),
-            None => state.summary = Some(more),
-        }
-        let keeps = self.sink.keeps_rows();
-        let (files, calls) = (&state.files, &state.calls);
-        let batch = |rows| Batch { part: 0, origin_s: self.origin_s, files, calls, rows, binned: false, log: None };
-        if keeps {
-            return self.sink.take(batch(Cow::Owned(rows)));
-        }
-        self.sink.take(batch(Cow::Borrowed(&rows)))?;
-        if let Data::Requests(mut rows) = rows {
-            // the memory is used again
-            rows.clear();
+        let data = Data::Requests(rows);
+        LayerSummary::of("requests", &data, self.origin_s).add_to(&mut state.summary);
+        if let Data::Requests(rows) = data {
             part.requests = rows;
         }
-        Ok(())
+        let batch = Batch::of(Cow::default(), self.origin_s, (&state.files, &state.calls));
+        part.requests.give(self.sink, batch)
     }
 
     /// Adds the names and processes that are new in a part.

@@ -291,7 +291,6 @@ impl Part {
 impl Stretch for Part {
     fn append(&mut self, mut other: Part) {
         let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
-        other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];
         for (name, kind, call, count) in &other.names {
             let known = self.places.get(name).copied();
@@ -301,7 +300,7 @@ impl Stretch for Part {
                 *c = self.names[place].2;
             }
         }
-        other.requests.call.map_in_place(|c| calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        other.requests.renumber(&files, &calls);
         let processes = &mut self.processes;
         let index = &mut self.process_index;
         let mut number = |key: (String, u64)| {

@@ -289,14 +289,7 @@ impl<'s> RankRows<'s> {
 
     /// Gives the rows so far to a sink that does not keep them.
     fn give(&mut self, names: &Names) -> Result<()> {
-        let rows = Data::Requests(std::mem::take(&mut self.rows));
-        self.wanted.sink.take(batch(Cow::Borrowed(&rows), names))?;
-        // The memory is used again.
-        if let Data::Requests(rows) = rows {
-            self.rows = rows;
-            self.rows.clear();
-        }
-        Ok(())
+        self.rows.give(self.wanted.sink, batch(Cow::default(), names))
     }
 
     /// Ends the rank. Rows for a sink that keeps them are returned, so that the ranks can be given in their order.
@@ -310,7 +303,7 @@ impl<'s> RankRows<'s> {
 
 /// Rows with the names of the trace.
 pub(super) fn batch<'a>(rows: Cow<'a, Data>, names: &'a Names) -> Batch<'a> {
-    Batch { part: 0, origin_s: 0, files: &names.files, calls: &names.calls, rows, binned: false, log: None }
+    Batch::of(rows, 0, (&names.files, &names.calls))
 }
 
 impl OpenFile {

@@ -8,8 +8,8 @@ use super::stream::CallEvent;
 use super::text::NANOS;
 use crate::error::{Error, Result};
 use crate::record::{
-    BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, FileId, Files, LoggedCall, Op, Request, Requests, RowSink,
-    SplitCall, UNKNOWN_OFFSET,
+    BATCH_ROWS, Batch, CallId, CallLog, Calls, FileId, Files, LoggedCall, Op, Request, Requests, RowSink, SplitCall,
+    UNKNOWN_OFFSET,
 };
 
 /// Where rows go.
@@ -49,8 +49,9 @@ pub(super) struct RowBuffer<'s> {
     origin_s: i64,
     pub(super) requests: Requests,
     pub(super) log: Option<CallLog>,
-    /// The names of the file as numbered in [`Merged`], and whether writes to it have no known offset.
-    files: Vec<(FileId, bool)>,
+    /// The names of the file as numbered in [`Merged`], and whether writes to them have no known offset.
+    files: Vec<FileId>,
+    shared: Vec<bool>,
     calls: Vec<CallId>,
 }
 
@@ -65,6 +66,7 @@ impl<'s> RowBuffer<'s> {
             requests: Requests::default(),
             log: matches!(destination, Destination::Log(_)).then(CallLog::default),
             files: Vec::new(),
+            shared: Vec::new(),
             calls: Vec::new(),
         }
     }
@@ -111,40 +113,26 @@ impl<'s> RowBuffer<'s> {
     pub(super) fn give_merged(&mut self, merged: &Merged<'_>, files: &Files, calls: &Calls) -> Result<()> {
         let mut names = merged.names.lock().unwrap_or_else(PoisonError::into_inner);
         let (all_files, all_calls) = &mut *names;
-        let new = files.iter().skip(self.files.len());
-        self.files.extend(new.map(|(_, name)| (all_files.intern(name), merged.shared_appends.contains(name))));
+        for (_, name) in files.iter().skip(self.files.len()) {
+            self.files.push(all_files.intern(name));
+            self.shared.push(merged.shared_appends.contains(name));
+        }
         let new = self.calls.len()..calls.len();
         self.calls.extend(new.map(|i| all_calls.intern(calls.name(CallId(i as u16)))));
         let rows = &mut self.requests;
         if !merged.shared_appends.is_empty() {
-            let shared = |f: FileId| self.files.get(f.0 as usize).is_some_and(|(_, shared)| *shared);
+            let shared = |f: FileId| self.shared.get(f.0 as usize).is_some_and(|shared| *shared);
             let offset = |r: Request| if r.op == Op::Write && shared(r.file) { UNKNOWN_OFFSET } else { r.offset };
             rows.offset = rows.iter().map(offset).collect::<Vec<_>>().into();
         }
-        rows.file.map_in_place(|f| self.files.get(f.0 as usize).map_or(FileId::NONE, |(id, _)| *id));
-        rows.call.map_in_place(|c| self.calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        rows.renumber(&self.files, &self.calls);
         self.give_to(merged.sink, all_files, all_calls)
     }
 
     fn give_to(&mut self, sink: &dyn RowSink, files: &Files, calls: &Calls) -> Result<()> {
-        let (part, origin_s) = (self.part, self.origin_s);
-        let rows = Data::Requests(std::mem::take(&mut self.requests));
-        if sink.keeps_rows() {
-            return sink.take(Batch { part, origin_s, files, calls, rows: Cow::Owned(rows), binned: false, log: None });
-        }
-        sink.take(Batch {
-            part,
-            origin_s,
-            files,
-            calls,
-            rows: Cow::Borrowed(&rows),
-            binned: false,
-            log: self.log.as_ref(),
-        })?;
-        // The memory is used again.
-        if let Data::Requests(rows) = rows {
-            self.requests = rows;
-        }
+        let batch = Batch::of(Cow::default(), self.origin_s, (files, calls));
+        let log = self.log.as_ref().filter(|_| !sink.keeps_rows());
+        self.requests.give(sink, Batch { part: self.part, log, ..batch })?;
         self.clear();
         Ok(())
     }

@@ -224,11 +224,7 @@ fn give_all(
         if rows > most {
             return Err(Error::too_many_rows(most));
         }
-        let more = LayerSummary::of("requests", &of_part, origin_s);
-        match &mut summary {
-            Some(sum) => sum.add(&more),
-            None => summary = Some(more),
-        }
+        LayerSummary::of("requests", &of_part, origin_s).add_to(&mut summary);
         if let Data::Requests(rows) = of_part {
             buffer.requests = rows;
         }
