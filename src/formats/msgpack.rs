@@ -246,12 +246,7 @@ mod tests {
     #[test]
     fn a_cut_value_is_told_at_its_place_and_what_came_before_is_kept() {
         // [1, -2, 0.5, 300], "name", {7: nil}
-        let whole = [
-            &b"\x94\x01\xfe\xcb"[..],
-            &0.5f64.to_be_bytes(),
-            b"\xcd\x01\x2c\xa4name\x81\x07\xc0",
-        ]
-        .concat();
+        let whole = [&b"\x94\x01\xfe\xcb"[..], &0.5f64.to_be_bytes(), b"\xcd\x01\x2c\xa4name\x81\x07\xc0"].concat();
         for n in 0..=whole.len() {
             let mut m = MsgPack::of_message(&whole[..n]).unwrap();
             let mut numbers = Vec::new();
@@ -260,7 +255,9 @@ mod tests {
             assert_eq!(numbers, [1.0, -2.0, 0.5, 300.0][..kept]);
             match read.and_then(|name| m.skip(1).map(|()| name)) {
                 Ok(name) => assert_eq!((n, &name[..]), (whole.len(), &b"name"[..])),
-                Err(e) => assert!(n < whole.len() && matches!(e.place(), Some(Place::Byte(at)) if at <= n as u64), "{n}: {e}"),
+                Err(e) => {
+                    assert!(n < whole.len() && matches!(e.place(), Some(Place::Byte(at)) if at <= n as u64), "{n}: {e}")
+                }
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Flushes as JSON, and as text with a line `name: value` for each, as the tools of GekkoFS print them.
 
 use super::super::json::{Json, member_names};
-use super::super::lines::lines;
+use super::super::lines::{lines, quote};
 use super::super::number::parse_f64;
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::window::Window;
 use super::flush::{Field, Flush};
 use super::malformed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 
 /// More members than a flush has.
 const MEMBERS: usize = 64;
@@ -118,18 +118,10 @@ pub(super) fn read_lines(
 
 /// The numbers of `[1, 2, 3]`; those before a mistake are kept.
 fn numbers(text: &[u8], at: u64, out: &mut Vec<f64>) -> Result<()> {
-    const EXPECTED: &str = "numbers with commas between them, in brackets";
-    let inside = text.strip_prefix(b"[").ok_or_else(|| malformed(at, "no `[`", EXPECTED))?;
-    let (inside, closed) = inside.strip_suffix(b"]").map_or((inside, false), |i| (i, true));
-    let mut place = at + 1;
-    for item in inside.split(|&b| b == b',') {
-        let number = item.trim_ascii();
-        match parse_f64(number) {
-            Some(x) => out.push(x),
-            None if number.is_empty() && inside.trim_ascii().is_empty() => {}
-            None => return Err(malformed(place, super::super::lines::quote(number), EXPECTED)),
-        }
-        place += item.len() as u64 + 1;
-    }
-    if closed { Ok(()) } else { Err(malformed(place, "the list does not end", EXPECTED)) }
+    let read = Json::new(Window::of_bytes(text)?, 1).numbers(out, usize::MAX);
+    read.map_err(|e| {
+        let Some(Place::Byte(n)) = e.place() else { return e };
+        let found = quote(text.get(n as usize..).unwrap_or_default());
+        malformed(at + n, found, "numbers with commas between them, in brackets")
+    })
 }

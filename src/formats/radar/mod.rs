@@ -149,6 +149,12 @@ struct Block {
     damaged: bool,
 }
 
+impl Block {
+    fn new(file: FileId, total: Option<u64>) -> Block {
+        Block { file, total, found: 0, spelling: None, undecided: Vec::new(), damaged: false }
+    }
+}
+
 /// The records of a rank.
 struct Process {
     rank: u32,
@@ -167,9 +173,10 @@ struct Record {
 }
 
 /// Where a line stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Expect {
     /// Nothing but HEADER or PROCESS: before the first block, and after damage.
+    #[default]
     Start,
     /// The line after HEADER.
     File,
@@ -177,6 +184,7 @@ enum Expect {
     Body,
 }
 
+#[derive(Default)]
 struct Reader {
     all: bool,
     longest_line: usize,
@@ -208,18 +216,7 @@ impl Reader {
             all: options.detail.all_calls(),
             longest_line: options.limits.line_bytes,
             trace: Trace { timing: Timing::Request, ..Trace::default() },
-            rows: Requests::default(),
-            line: 0,
-            at_end: false,
-            expect: Expect::Start,
-            block: None,
-            process: None,
-            record: None,
-            ranks_seen: 0,
-            damages: 0,
-            first_damage: None,
-            off: 0,
-            first_off: None,
+            ..Reader::default()
         }
     }
 
@@ -262,8 +259,7 @@ impl Reader {
             self.trace.ranks = self.trace.ranks.max(size);
         }
         let file = self.trace.files.intern(&String::from_utf8_lossy(path.trim_ascii_end()));
-        self.block =
-            Some(Block { file, total: Some(total), found: 0, spelling: None, undecided: Vec::new(), damaged: false });
+        self.block = Some(Block::new(file, Some(total)));
         self.expect = Expect::Body;
     }
 
@@ -278,14 +274,7 @@ impl Reader {
             return;
         };
         // The file is not known if its header was damaged.
-        self.block.get_or_insert_with(|| Block {
-            file: FileId::NONE,
-            total: None,
-            found: 0,
-            spelling: None,
-            undecided: Vec::new(),
-            damaged: false,
-        });
+        self.block.get_or_insert_with(|| Block::new(FileId::NONE, None));
         self.ranks_seen = self.ranks_seen.max(u64::from(rank) + 1);
         self.process = Some(Process { rank, announced, seen: 0 });
         self.expect = Expect::Body;
