@@ -162,7 +162,7 @@ def answers(schemas: Schemas) -> tuple[str, str]:
 #: Options that write files or text, or have a form of their own in Python.
 LEFT_OUT = set(
     """help version si recursive json svg csv table fields quiet verbose output fail-on fail-if train extract before after dot
-    timeline save-log color exact-names""".split()
+    timeline figure size save-log color exact-names""".split()
 )
 PATHS = {"FILE", "PATH", "MODEL", "DIR"}
 

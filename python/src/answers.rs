@@ -14,7 +14,7 @@ use iophase::internals::period::chains;
 use iophase::internals::period::spectrum::Powers;
 use iophase::internals::render::dfg::{self as graph, Coloring};
 use iophase::internals::render::html::Origin;
-use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::figure::{self, Look, View};
 use iophase::internals::render::text::{self, Style};
 use iophase::internals::render::{classes as classes_text, compare as compare_text, findings as findings_text, json};
 use iophase::internals::transform::Spectrum;
@@ -109,9 +109,9 @@ impl Answer {
         let s = self.behind(i)?;
         let made = py.detach(|| -> Result<Pictures> {
             if only == Some("bandwidth") {
-                return Ok(vec![("bandwidth".to_owned(), svg::bandwidth(&s.report, &s.view)?)]);
+                return Ok(vec![("bandwidth".to_owned(), figure::bandwidth(&s.report, &s.view, &Look::default()))]);
             }
-            Ok(svg::pictures(&s.report, &s.view)?.into_iter().map(|(name, svg)| (name.to_owned(), svg)).collect())
+            Ok(figure::pictures(&s.report, &s.view, &Look::default(), &[]).into_iter().map(|(name, svg)| (name.to_owned(), svg)).collect())
         });
         made.map_err(|e| errors::exception(py, &e))
     }
@@ -230,7 +230,7 @@ fn of_one(command: &Command, given: &Given, control: &Control) -> Result<Answer>
                 false => |p, verbose| text::patterns(p, false, style(verbose)),
             };
             let answer = Answer::new(found, &warnings, text)?;
-            Ok(Answer { pictures: Box::new(move || svg::offsets(&drawn)), ..answer })
+            Ok(Answer { pictures: Box::new(move || Ok(figure::offsets(&drawn, &Look::default()))), ..answer })
         }
         Command::Classify(a) => {
             let model = a.model.as_deref().map(classify::read_model).transpose()?;
@@ -325,7 +325,7 @@ fn comparison(command: &Command, sides: [&[Given]; 2], control: &Control) -> Res
     let drawn = c.clone();
     let names = sides.map(|side| side.first().map(Given::name).unwrap_or_default());
     let answer = Answer::new(c, &warnings, |c, verbose| compare_text::comparison(c, style(verbose)))?;
-    let draw = move || Ok(vec![("comparison".into(), svg::comparison(&drawn, &names)?)]);
+    let draw = move || Ok(vec![("comparison".into(), figure::comparison(&drawn, &names, &Look::default()))]);
     Ok(Answer { pictures: Box::new(draw), ..answer })
 }
 

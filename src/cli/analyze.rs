@@ -3,12 +3,13 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
 use super::output::{self, Lines};
-use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity, choices};
+use super::shared::{Input, LookArgs, MinPeriodArgs, SelectionArgs, Verbosity, choices};
 use super::{exit_code, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
 use iophase::analysis::{Detector, Method};
@@ -17,8 +18,8 @@ use iophase::analysis::{Pass, Wavelet};
 use iophase::findings;
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::period::chains;
+use iophase::internals::render::figure::{self, View};
 use iophase::internals::render::findings as findings_text;
-use iophase::internals::render::svg::{self, View};
 use iophase::internals::render::table::{self, Table};
 use iophase::internals::render::text;
 use iophase::{Error, ErrorKind, Result};
@@ -80,6 +81,12 @@ pub struct AnalyzeArgs {
     /// Write the pictures into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
+    /// Only these figures
+    #[arg(help_heading = "Output", long, value_name = "NAME", value_delimiter = ',', value_parser = PossibleValuesParser::new(figure::names()), requires = "svg")]
+    pub figure: Vec<String>,
+    /// Size of the figures
+    #[command(flatten)]
+    pub look: LookArgs,
     /// Only these fields of the JSON, e.g. trace.path,signals.period.dominant
     #[arg(help_heading = "Output", long, value_name = "LIST", value_delimiter = ',', requires = "json")]
     pub fields: Vec<String>,
@@ -174,7 +181,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {
-                for (kind, picture) in svg::pictures(signal, view)? {
+                for (kind, picture) in figure::pictures(signal, view, &a.look.look(), &a.figure) {
                     output::write_into(folder, &format!("{stem}.{}.{kind}.svg", signal.mode.name()), &picture)?;
                 }
             }

@@ -9,12 +9,12 @@ use super::answers::{Answers, PictureNames};
 use super::inputs::{Inputs, with_progress};
 use super::output;
 use super::remedy;
-use super::shared::{Input, SelectionArgs, Verbosity, choices};
+use super::shared::{Input, LookArgs, SelectionArgs, Verbosity, choices};
 use iophase::analysis::Mode;
 use iophase::analysis::{self, ModeChoice};
 use iophase::classify::{Choice, Model, Options};
 use iophase::formats::{Format, ReadOptions, Source};
-use iophase::internals::render::{self, svg, units};
+use iophase::internals::render::{self, figure, units};
 use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `classify`.
@@ -47,6 +47,9 @@ pub struct ClassifyArgs {
     /// Write a picture of each file into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
+    /// Size of the figures
+    #[command(flatten)]
+    pub look: LookArgs,
     /// Write the classes as JSON, one object per line; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
@@ -157,7 +160,7 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
         let Ok((mut found, sketches)) = answer else { return Ok(()) };
         if let Some(folder) = &a.svg {
             let stem = names.stem(&found.path);
-            for (file, picture) in svg::classes(&found, &sketches)? {
+            for (file, picture) in figure::classes(&found, &sketches, &a.look.look()) {
                 output::write_into(folder, &format!("{stem}.classes.{file}.svg"), &picture)?;
             }
         }

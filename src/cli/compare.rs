@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::output::{self, Lines};
 use super::remedy;
-use super::shared::{ReadingArgs, Verbosity};
+use super::shared::{LookArgs, ReadingArgs, Verbosity};
 use iophase::analysis;
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
 use iophase::dfg::{Glob, Mapping, Plan};
 use iophase::formats::{self, Format, ReadOptions, Source};
-use iophase::internals::render::{compare as text, json, svg, text::Style};
+use iophase::internals::render::{compare as text, figure, json, text::Style};
 use iophase::{Error, ErrorKind, Result};
 
 /// Traces in memory at the same time.
@@ -53,6 +53,9 @@ pub struct CompareArgs {
     /// Write a picture into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
+    /// Size of the figures
+    #[command(flatten)]
+    pub look: LookArgs,
     /// Messages
     #[command(flatten)]
     pub verbosity: Verbosity,
@@ -126,7 +129,7 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8> {
         let names = [name(&sides[0][0]), name(&sides[1][0])];
         let file = format!("{}.{}.comparison.svg", names[0], names[1]);
         let paths = [0, 1].map(|i| sides[i][0].display().to_string());
-        output::write_into(folder, &file, &svg::comparison(&c, &paths)?)?;
+        output::write_into(folder, &file, &figure::comparison(&c, &paths, &a.look.look()))?;
     }
     if to_stdout {
         if a.verbosity.quiet < 2 {

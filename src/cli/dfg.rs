@@ -14,6 +14,7 @@ use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, T
 use iophase::formats::{Format, Source};
 use iophase::internals::draft::Draft;
 use iophase::internals::render::dfg::{self as render, Coloring};
+use iophase::internals::render::figure::Look;
 use iophase::internals::render::{json, text};
 use iophase::{Error, ErrorKind, Result};
 
@@ -249,7 +250,7 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         let picture = match &a.timeline {
             Some(activity) => {
                 let t = Timeline::of(cases, activity, 2000).ok_or_else(|| no_such(activity, report))?;
-                render::timeline(&t, &source)?
+                render::timeline(&t, &source, &Look::default())
             }
             None => render::picture(report, &source, coloring, a.max_nodes),
         };

@@ -6,11 +6,11 @@ use clap::{Args, ValueHint};
 
 use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
-use super::shared::{Input, SelectionArgs, Verbosity};
+use super::shared::{Input, LookArgs, SelectionArgs, Verbosity};
 use super::{output, remedy};
 use iophase::Result;
 use iophase::analysis::{self, PatternOptions};
-use iophase::internals::render::{svg, text};
+use iophase::internals::render::{figure, text};
 use iophase::pattern::{Age, Options};
 use iophase::record::Trace;
 
@@ -41,6 +41,9 @@ pub struct PatternsArgs {
     /// Write a picture of each file into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
+    /// Size of the figures
+    #[command(flatten)]
+    pub look: LookArgs,
     /// Messages
     #[command(flatten)]
     pub verbosity: Verbosity,
@@ -84,7 +87,7 @@ pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
     let worst = inputs.each_trace(&a.input.reading.options()?.order_suffices(true), compute, |mut report| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
-            for (file, picture) in svg::offsets(&report)? {
+            for (file, picture) in figure::offsets(&report, &a.look.look()) {
                 output::write_into(folder, &format!("{stem}.patterns.{file}.svg"), &picture)?;
             }
         }

@@ -9,6 +9,7 @@ use iophase::analysis::{ModeChoice, NamePattern};
 use iophase::formats::{
     self, Format, IoNames, Limits, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind,
 };
+use iophase::internals::render::figure::Look;
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -400,3 +401,26 @@ choices!(
         Start = "start" => Stamp::Start,
     }
 );
+
+/// How figures are drawn.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct LookArgs {
+    /// Size of the figures in pixels
+    #[arg(help_heading = "Output", long, value_name = "WxH", value_parser = size, requires = "svg")]
+    size: Option<Look>,
+}
+
+impl LookArgs {
+    /// The look that was asked for, else the usual one.
+    pub fn look(&self) -> Look {
+        self.size.unwrap_or_default()
+    }
+}
+
+/// A width and a height in pixels.
+fn size(text: &str) -> Result<Look, String> {
+    let sides = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let fits = |(w, h): &(u32, u32)| (200..=10_000).contains(w) && (200..=10_000).contains(h);
+    let sides = sides.filter(fits).ok_or("expected a width and a height of 200 to 10000 pixels, such as 1200x600")?;
+    Ok(Look::sized(sides.0, sides.1))
+}

@@ -9,6 +9,8 @@ mod counters;
 #[cfg(feature = "render")]
 pub mod dfg;
 #[cfg(feature = "render")]
+pub mod figure;
+#[cfg(feature = "render")]
 pub mod findings;
 #[cfg(feature = "render")]
 pub mod html;
@@ -21,8 +23,6 @@ mod layout;
 pub mod overview;
 #[cfg(feature = "render")]
 mod pattern_text;
-#[cfg(feature = "render")]
-pub mod svg;
 #[cfg(feature = "render")]
 pub mod table;
 #[cfg(feature = "render")]

@@ -217,10 +217,18 @@ fn points(e: &Element) -> Vec<(f64, f64)> {
             let (Some(x), Some(y)) = (at("x"), at("y")) else { return Vec::new() };
             vec![(x, y), (x + at("width").unwrap_or(0.0), y + at("height").unwrap_or(0.0))]
         }
+        "polyline" | "polygon" => pairs(e.attribute("points").unwrap_or("")),
+        "line" => [("x1", "y1"), ("x2", "y2")].into_iter().filter_map(|(x, y)| at(x).zip(at(y))).collect(),
         "circle" => at("cx").zip(at("cy")).into_iter().collect(),
         "text" => at("x").zip(at("y")).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// Points as a list of numbers.
+fn pairs(points: &str) -> Vec<(f64, f64)> {
+    let numbers: Vec<f64> = points.split([' ', ',']).filter_map(|n| n.parse().ok()).collect();
+    numbers.chunks_exact(2).map(|p| (p[0], p[1])).collect()
 }
 
 /// The points of a path of absolute commands.

@@ -138,8 +138,6 @@ fn shows(text: &str, exact: f64) -> bool {
     };
     let places = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let half = 0.5 * factor * 0.1f64.powi(places as i32);
-    // a rate of reads is drawn downwards
-    let exact = if unit.ends_with("/s") { exact.abs() } else { exact };
     (shown * factor - exact).abs() <= half * (1.0 + 1e-6)
 }
 
@@ -312,7 +310,7 @@ fn the_room_of_pages_writes_no_markup_beside_its_writer() {
     assert!(!style.contains("url(") && !style.contains("@import"));
     assert!(script.len() <= 24_000 && style.len() <= 14_000, "{} and {} bytes", script.len(), style.len());
     let sections = std::fs::read_dir(room.join("sections")).unwrap().map(|e| e.unwrap().path());
-    let files = ["page.rs", "plot.rs", "table.rs", "mod.rs"].map(|f| room.join(f)).into_iter().chain(sections);
+    let files = ["page.rs", "table.rs", "mod.rs"].map(|f| room.join(f)).into_iter().chain(sections);
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
         for bad in ["\"<div", "\"<p", "\"<td", "\"<svg", "\"<g", "\"</", "\"<path", "\"<rect", "innerHTML"] {
@@ -374,10 +372,7 @@ fn a_page_works_in_a_browser() {
     assert_eq!(console, "");
     assert!(dom.contains("data-from=\"10\"") && dom.contains("data-to=\"20\""), "the window is shown");
     assert!(dom.contains("card info lit") && dom.contains("<tr class=\"lit\">"), "the finding and its files are lit");
-    assert!(
-        dom.contains("class=\"span found\"") && dom.contains("class=\"found\""),
-        "its times are shown in the pictures"
-    );
+    assert!(dom.matches("class=\"span found\"").count() > 1, "its times are shown in the pictures");
     assert!(dom.contains("aria-sort=\"descending\"") && dom.contains("data-theme=\"dark\""));
     let Some((dom, console)) = browsed(&path, "#scale=linear&rows=end&hide=reads.size", &[]) else { return };
     assert_eq!(console, "");
@@ -393,9 +388,10 @@ fn a_page_works_in_a_browser() {
     );
     let ticks = |dom: &str| -> Vec<String> {
         let heat = &dom[dom.find("id=\"heat-write\"").unwrap()..];
-        let axes = &heat[heat.find("class=\"axes\"").unwrap()..heat.find("class=\"times\"").unwrap()];
-        let marks = axes.split("class=\"tick\"").skip(1);
-        marks.map(|t| t.split('>').nth(1).unwrap().split('<').next().unwrap().to_owned()).collect()
+        let axis = heat.split("<g class=\"y\">").nth(2).unwrap().split("</g>").next().unwrap();
+        let texts = axis.split("<text").skip(1).map(|t| t.split('>').nth(1).unwrap().split('<').next().unwrap().trim());
+        // the last is the title
+        texts.filter(|t| *t != "Rank").map(str::to_owned).collect()
     };
     let page = std::fs::read_to_string(&path).unwrap();
     let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
@@ -617,8 +613,8 @@ fn a_page_without_script_has_its_pictures_and_tables() {
     std::fs::write(&path, format!("{}script-src 'none'{}", &page[..from], &page[to..])).unwrap();
     let Some((dom, _)) = browsed(&path, "", &[]) else { return };
     assert!(!dom.contains("data-ready"));
-    assert!(dom.contains("class=\"tag\"") && dom.contains("<html lang=\"en\">"), "the script marks the document");
-    assert!(dom.matches("<svg").count() >= 6 && dom.contains("<image") && dom.contains("phases-plot-table"));
+    assert!(dom.contains("class=\"beside\"") && dom.contains("<html lang=\"en\">"), "the script marks the document");
+    assert!(dom.matches("<svg").count() >= 6 && dom.contains("<image") && dom.contains("bandwidth-write-table"));
 }
 
 /// All traces below a folder: files that are no notes, and folders of which the files are one trace.

@@ -2,7 +2,7 @@
 
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
 use iophase::internals::period::{Detector, Method, Relation, Verdict};
-use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::figure::{self, Look, View};
 use iophase::internals::render::text;
 use iophase::internals::signal::{Filter, Mode, Selection};
 use iophase::internals::transform::Pass;
@@ -246,7 +246,7 @@ fn pictures_of_every_method() {
         let a = run(&t, Options::default().method(method).components(10).fourier_fit(true));
         let signal = &a.report.signals[0];
         let view = View::new(&t, signal.mode, &Selection::default(), a.evidence[0].clone());
-        for (kind, picture) in svg::pictures(signal, &view).unwrap() {
+        for (kind, picture) in figure::pictures(signal, &view, &Look::default(), &[]) {
             assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{method:?} {kind}");
             assert!(!picture.contains("NaN") && picture.len() < 3_000_000, "{method:?} {kind}: {}", picture.len());
         }

@@ -19,7 +19,7 @@ use super::sampler::{Event, Plan, Sampler, Target};
 use iophase::analysis::{self, Analysis, ModeChoice, Selection};
 use iophase::internals::formats::samples::{self, Ending, Header, SAMPLES_SCHEMA, Samples};
 use iophase::internals::online::source::ProcTree;
-use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::figure::{self, Look, View};
 use iophase::internals::render::{json, text};
 use iophase::online::{Every, Options, Session};
 use iophase::record::{Interval, Trace};
@@ -262,7 +262,7 @@ fn show(a: &WatchArgs, trace: &Trace, analysis: Analysis, json: Option<Lines>) -
         let evidence = analysis.evidence.clone();
         for (signal, evidence) in analysis.report.signals.iter().zip(evidence) {
             let view = View::new(trace, signal.mode, &Selection::default(), evidence);
-            for (kind, picture) in svg::pictures(signal, &view)? {
+            for (kind, picture) in figure::pictures(signal, &view, &Look::default(), &[]) {
                 output::write_into(folder, &format!("{stem}.{}.{kind}.svg", signal.mode.name()), &picture)?;
             }
         }

@@ -1,4 +1,4 @@
-//! The graph as SVG.
+//! The graph as SVG, for files and for pages.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -7,94 +7,58 @@ use std::fmt::Write;
 use super::label;
 use super::layout::{self, Layout, Link, Point};
 use super::shade::{self, Coloring};
-use crate::dfg::{Color, DfgReport, END, NodeReport, START};
+use crate::dfg::{Color, DfgReport, END, EdgeReport, NodeReport, START};
+use crate::render::figure::{escaped, tidy, width as wide};
 use crate::render::units;
-use crate::render::visible::visible;
 
-/// Size of the text in nodes, and of the counts at edges.
-const TEXT: f64 = 16.0;
-const COUNT: f64 = 16.0;
-/// Bold text is as wide as plain text of this size.
-const BOLD: f64 = 18.5;
+/// Size of text.
+const TEXT: f64 = 15.0;
+/// How much wider bold text is.
+const BOLD: f64 = 1.12;
 /// Height of a line of text in a node.
 const LINE: f64 = 20.0;
-/// Width of a letter in sizes of its font: without font files the width of a text can only be estimated, rather too wide.
-const LETTER: f64 = 0.58;
 /// Height of the title, and of a line of the legend below it.
 const TITLE: f64 = 44.0;
 const NOTE: f64 = 22.0;
 /// Diameter of start and end.
 const KNOB: f64 = 22.0;
 
+/// Some activities of a graph, and what follows what, placed.
+pub struct Graph<'a> {
+    by: Coloring,
+    fills: shade::Fills,
+    nodes: Vec<&'a NodeReport>,
+    boxes: Vec<Point>,
+    edges: Vec<(&'a EdgeReport, usize, usize)>,
+    links: Vec<Link>,
+    placed: Layout,
+}
+
 /// Draws the `most` activities with the largest load (in a comparison, those of one group first), and says so if there are more.
 pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String {
-    let nodes = shown(r, by, most);
-    let mut numbers: HashMap<&str, usize> = HashMap::from([(START, 0)]);
-    let mut boxes: Vec<Point> = vec![(KNOB, KNOB)];
-    for n in &nodes {
-        numbers.insert(&n.activity, boxes.len());
-        boxes.push(size_of(n));
-    }
-    numbers.insert(END, boxes.len());
-    boxes.push((KNOB, KNOB));
-    let edges: Vec<_> =
-        r.edges.iter().filter_map(|e| Some((e, *numbers.get(&*e.from)?, *numbers.get(&*e.to)?))).collect();
-    let heaviest = edges.iter().map(|(e, ..)| e.count).max().unwrap_or(1);
-    let links: Vec<Link> = edges
-        .iter()
-        .map(|&(e, from, to)| Link {
-            from,
-            to,
-            label: (wide(&e.count.to_string(), COUNT) + 8.0, COUNT + 5.0),
-            weight: 1 + (4.0 * share(e.count, heaviest)) as i32,
-        })
-        .collect();
-    let placed = layout::place(&boxes, &links);
-
-    let title = title(r, by, nodes.len());
-    let notes = notes(source, by, &placed);
+    let graph = Graph::of(r, shown(r, by, most), by);
+    let title = title(r, by, graph.nodes.len());
+    let notes = notes(source, by, graph.remark());
     let head = TITLE + NOTE * notes.len() as f64;
     let text = notes.iter().map(|n| wide(n, TEXT)).fold(wide(&title, 20.0), f64::max);
-    let width = placed.size.0.max(text + 48.0);
-    let shift = (width - placed.size.0) / 2.0;
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {width:.0} {h:.0}\" font-family=\"sans-serif\">",
-        h = placed.size.1 + head
+    let [width, height] = graph.size();
+    let (whole, h) = (width.max(text + 48.0).ceil(), height + head);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{whole}\" height=\"{h:.0}\" viewBox=\"0 0 {whole} {h:.0}\" font-family=\"sans-serif\">\n<title>{0}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n<text x=\"24\" y=\"32\" font-size=\"20\" fill=\"#282828\">{0}</text>\n",
+        escaped(&title)
     );
-    let _ = writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
-    let _ = writeln!(out, "<text x=\"24\" y=\"32\" font-size=\"20\" fill=\"#282828\">{}</text>", escaped(&title));
     for (i, note) in notes.iter().enumerate() {
         let y = TITLE + NOTE * (i as f64 + 0.55);
-        let _ =
-            writeln!(out, "<text x=\"24\" y=\"{y:.1}\" font-size=\"{TEXT}\" fill=\"#5a6470\">{}</text>", escaped(note));
+        let note = escaped(note);
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "<text x=\"24\" y=\"{y:.1}\" font-size=\"{TEXT}\" fill=\"#5A6470\">{note}</text>");
     }
-    let _ = writeln!(out, "<g transform=\"translate({shift:.1} {head})\">");
-    for ((&(e, from, to), (points, label)), l) in edges.iter().zip(&placed.links).zip(&links) {
-        let (color, width) = (shade::line(e.color, by), width_of(e.count, heaviest));
-        if from == to {
-            let furthest = || points.iter().map(|p| p.0).fold(0.0, f64::max);
-            let reach = label.map_or_else(furthest, |at| at.0 - l.label.0 / 2.0);
-            self_loop(&mut out, placed.nodes[from], boxes[from], reach, (color, width));
-        } else {
-            edge(&mut out, points, color, width);
-        }
-    }
-    for (&(e, ..), ((_, at), l)) in edges.iter().zip(placed.links.iter().zip(&links)) {
-        at.iter().for_each(|&at| count(&mut out, e.count, at, l.label, shade::line(e.color, by)));
-    }
-    let (first, last) = (placed.nodes[0], placed.nodes[placed.nodes.len() - 1]);
-    let _ =
-        writeln!(out, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{}\" fill=\"#282828\"/>", first.0, first.1, KNOB / 2.0);
-    let (x, y) = (last.0 - KNOB / 2.0, last.1 - KNOB / 2.0);
-    let _ = writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{KNOB}\" height=\"{KNOB}\" fill=\"#282828\"/>");
-    let fills = shade::Fills::of(r, by);
-    for ((n, &at), &size) in nodes.iter().zip(&placed.nodes[1..]).zip(&boxes[1..]) {
-        node(&mut out, fills.node(n), n, by, at, size);
-    }
-    out.push_str("</g>\n</svg>\n");
+    let _ = writeln!(
+        out,
+        "<g transform=\"translate({:.1} {head})\">\n{}</g>\n</svg>",
+        (whole - width) / 2.0,
+        graph.drawn()
+    );
     out
 }
 
@@ -128,7 +92,7 @@ fn title(r: &DfgReport, by: Coloring, shown: usize) -> String {
 }
 
 /// Source and legend, line by line.
-fn notes(source: &str, by: Coloring, placed: &Layout) -> Vec<String> {
+fn notes(source: &str, by: Coloring, remark: Option<String>) -> Vec<String> {
     let color = match by {
         Coloring::Load => "the darker, the larger the share of all durations",
         Coloring::Bytes => "the darker, the more bytes",
@@ -140,19 +104,8 @@ fn notes(source: &str, by: Coloring, placed: &Layout) -> Vec<String> {
         "Load: share of all durations (bytes moved); DR: maximum concurrency x rate of one process".into(),
         format!("Colour: {color}"),
     ];
-    notes.extend(placed.remark());
+    notes.extend(remark);
     notes
-}
-
-fn wide(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * LETTER
-}
-
-fn size_of(n: &NodeReport) -> Point {
-    let lines = label::lines(n);
-    let width = lines.iter().enumerate().map(|(i, l)| wide(&shortened(l), if i == 0 { BOLD } else { TEXT }));
-    let width = width.fold(0.0, f64::max);
-    (width + 24.0, lines.len() as f64 * LINE + 14.0)
 }
 
 /// Long names keep both ends.
@@ -176,32 +129,117 @@ pub(super) fn width(count: u64, most: u64) -> f64 {
     1.0 + 4.0 * share(count, most)
 }
 
-use width as width_of;
+impl<'a> Graph<'a> {
+    /// Places these activities of a graph.
+    pub fn of(r: &'a DfgReport, nodes: Vec<&'a NodeReport>, by: Coloring) -> Graph<'a> {
+        let mut numbers: HashMap<&str, usize> = HashMap::from([(START, 0), (END, nodes.len() + 1)]);
+        numbers.extend(nodes.iter().enumerate().map(|(i, n)| (&*n.activity, i + 1)));
+        let knob = std::iter::once((KNOB, KNOB));
+        let boxes: Vec<Point> = knob.clone().chain(nodes.iter().map(|n| size_of(n))).chain(knob).collect();
+        let number = |name: &str| numbers.get(name).copied();
+        let edges: Vec<_> = r.edges.iter().filter_map(|e| Some((e, number(&e.from)?, number(&e.to)?))).collect();
+        let heaviest = edges.iter().map(|e| e.0.count).max().unwrap_or(1);
+        let link = |&(e, from, to): &(&EdgeReport, usize, usize)| Link {
+            from,
+            to,
+            label: (wide(&e.count.to_string(), TEXT) + 8.0, TEXT + 5.0),
+            weight: 1 + (4.0 * share(e.count, heaviest)) as i32,
+        };
+        let links: Vec<Link> = edges.iter().map(link).collect();
+        let placed = layout::place(&boxes, &links);
+        Graph { by, fills: shade::Fills::of(r, by), nodes, boxes, edges, links, placed }
+    }
 
-fn node(out: &mut String, (fill, light): (String, bool), n: &NodeReport, by: Coloring, at: Point, size: Point) {
-    let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
-    let line = shade::line(n.color, by);
-    let strong = if by == Coloring::Partition && n.color != Color::None { 2.5 } else { 1.2 };
-    let _ = writeln!(
-        out,
-        "<g><title>{}: {}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"{strong}\"/>",
-        escaped(&n.activity),
-        units::counted(n.events, "event"),
-        size.0,
-        size.1
-    );
-    let ink = if light { "#ffffff" } else { "#282828" };
-    for (i, text) in label::lines(n).iter().enumerate() {
-        let baseline = y + 7.0 + LINE * (i as f64 + 0.75);
-        let bold = if i == 0 { " font-weight=\"bold\"" } else { "" };
+    /// Width and height.
+    pub fn size(&self) -> [f64; 2] {
+        [self.placed.size.0.ceil(), self.placed.size.1.ceil()]
+    }
+
+    /// How it is to be read, if that is unusual.
+    pub fn remark(&self) -> Option<String> {
+        self.placed.remark()
+    }
+
+    /// How often what is drawn follows each other.
+    pub fn counts(&self) -> impl Iterator<Item = u64> {
+        self.edges.iter().map(|e| e.0.count)
+    }
+
+    /// The graph in a page.
+    pub fn page(&self, id: &str, described: &str) -> String {
+        let ([w, h], described) = (self.size(), escaped(described));
+        format!(
+            "<svg viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">Directly-follows graph</title><desc id=\"{id}-d\">{described}</desc>\n{}</svg>\n",
+            tidy(&self.drawn(), true)
+        )
+    }
+
+    /// Edges, then the nodes over them.
+    fn drawn(&self) -> String {
+        let mut out = String::new();
+        let heaviest = self.counts().max().unwrap_or(1);
+        for ((&(e, from, to), (points, label)), l) in self.edges.iter().zip(&self.placed.links).zip(&self.links) {
+            let (color, width) = (shade::line(e.color, self.by), width(e.count, heaviest));
+            let _ = writeln!(out, "<g data-from=\"{from}\" data-to=\"{to}\" data-count=\"{}\">", e.count);
+            if from == to {
+                let furthest = || points.iter().map(|p| p.0).fold(0.0, f64::max);
+                let reach = label.map_or_else(furthest, |at| at.0 - l.label.0 / 2.0);
+                self_loop(&mut out, self.placed.nodes[from], self.boxes[from], reach, (color, width));
+            } else {
+                edge(&mut out, points, color, width);
+            }
+            label.iter().for_each(|&at| count(&mut out, e.count, at, l.label, color));
+            out.push_str("</g>\n");
+        }
+        let (first, last, k) = (self.placed.nodes[0], self.placed.nodes[self.nodes.len() + 1], KNOB / 2.0);
         let _ = writeln!(
             out,
-            "<text x=\"{:.1}\" y=\"{baseline:.1}\" font-size=\"{TEXT}\" text-anchor=\"middle\" fill=\"{ink}\"{bold}>{}</text>",
-            at.0,
-            escaped(&shortened(text))
+            "<g data-node=\"0\"><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{k}\" fill=\"#282828\"/></g>\n<g data-node=\"{}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{KNOB}\" height=\"{KNOB}\" fill=\"#282828\"/></g>",
+            first.0,
+            first.1,
+            self.nodes.len() + 1,
+            last.0 - k,
+            last.1 - k
         );
+        (1..=self.nodes.len()).for_each(|i| self.node(&mut out, i));
+        out
     }
-    out.push_str("</g>\n");
+
+    fn node(&self, out: &mut String, i: usize) {
+        let (n, at, size) = (self.nodes[i - 1], self.placed.nodes[i], self.boxes[i]);
+        let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
+        let line = shade::line(n.color, self.by);
+        let alone = self.by == Coloring::Partition && n.color != Color::None;
+        let fill = if n.color == Color::Red && alone { line } else { "#005AA0" };
+        let share = if alone { 0.5 } else { self.fills.share(n) };
+        let _ = writeln!(
+            out,
+            "<g data-node=\"{i}\" tabindex=\"0\"><title>{}: {}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" fill-opacity=\"{:.2}\" stroke=\"{line}\" stroke-width=\"{}\"/>",
+            escaped(&n.activity),
+            units::counted(n.events, "event"),
+            size.0,
+            size.1,
+            0.03 + 0.5 * share,
+            if alone { 2.5 } else { 1.2 }
+        );
+        for (i, text) in label::lines(n).iter().enumerate() {
+            let baseline = y + 7.0 + LINE * (i as f64 + 0.75);
+            let bold = if i == 0 { " font-weight=\"bold\"" } else { "" };
+            let _ = writeln!(
+                out,
+                "<text x=\"{:.1}\" y=\"{baseline:.1}\" font-size=\"{TEXT}\" text-anchor=\"middle\" fill=\"#282828\"{bold}>{}</text>",
+                at.0,
+                escaped(&shortened(text))
+            );
+        }
+        out.push_str("</g>\n");
+    }
+}
+
+fn size_of(n: &NodeReport) -> Point {
+    let lines = label::lines(n);
+    let width = lines.iter().enumerate().map(|(i, l)| wide(&shortened(l), if i == 0 { BOLD * TEXT } else { TEXT }));
+    (width.fold(0.0, f64::max) + 24.0, lines.len() as f64 * LINE + 14.0)
 }
 
 /// A loop at the right border of a node that goes as far as `reach`.
@@ -211,12 +249,14 @@ fn self_loop(out: &mut String, at: Point, size: Point, reach: f64, (color, width
     // a cubic curve goes three quarters of the way to its control points
     let far = x + (reach - 4.0 - x) / 0.75;
     let neck = x + 5.0 + width;
-    let _ = writeln!(
-        out,
-        "<path d=\"M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>",
-        start.0, start.1, start.1, end.1, end.1
-    );
+    let path =
+        format!("M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}", start.0, start.1, start.1, end.1, end.1);
+    stroke(out, &path, color, width);
     arrow_head(out, end, (-1.0, 0.0), color, width);
+}
+
+fn stroke(out: &mut String, path: &str, color: &str, width: f64) {
+    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>");
 }
 
 /// A line that bends smoothly between the middles of its parts, and an arrow head.
@@ -234,7 +274,7 @@ fn edge(out: &mut String, points: &[Point], color: &str, width: f64) {
         let _ = write!(path, "Q{:.1} {:.1} {:.1} {:.1}", pair[0].0, pair[0].1, middle.0, middle.1);
     }
     let _ = write!(path, "L{:.1} {:.1}", neck.0, neck.1);
-    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>");
+    stroke(out, &path, color, width);
     arrow_head(out, *last, (ux, uy), color, width);
 }
 
@@ -243,16 +283,8 @@ fn arrow_head(out: &mut String, end: Point, (ux, uy): Point, color: &str, width:
     let head = arrow_length(width);
     let (bx, by) = (end.0 - ux * head, end.1 - uy * head);
     let (sx, sy) = (-uy * head * 0.42, ux * head * 0.42);
-    let _ = writeln!(
-        out,
-        "<path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z\" fill=\"{color}\"/>",
-        end.0,
-        end.1,
-        bx + sx,
-        by + sy,
-        bx - sx,
-        by - sy
-    );
+    let corners = [end, (bx + sx, by + sy), (bx - sx, by - sy)].map(|(x, y)| format!("{x:.1} {y:.1}")).join("L");
+    let _ = writeln!(out, "<path d=\"M{corners}Z\" fill=\"{color}\"/>");
 }
 
 fn arrow_length(width: f64) -> f64 {
@@ -263,25 +295,10 @@ fn count(out: &mut String, count: u64, at: Point, size: Point, color: &str) {
     let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
     let _ = writeln!(
         out,
-        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#ffffff\" fill-opacity=\"0.9\"/><text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{COUNT}\" text-anchor=\"middle\" fill=\"{color}\">{count}</text>",
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#FFFFFF\" fill-opacity=\"0.9\"/><text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TEXT}\" text-anchor=\"middle\" fill=\"{color}\">{count}</text>",
         size.0,
         size.1,
         at.0,
-        at.1 + COUNT * 0.36
+        at.1 + TEXT * 0.36
     );
-}
-
-/// Text as it may stand in XML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -18,9 +18,9 @@ pub enum Coloring {
 const BLUES: [(u8, u8, u8); 2] = [(247, 251, 255), (33, 113, 181)];
 const WHITE: &str = "#ffffff";
 /// Fill and line of the first group (`--green`) and of the second (`--red`): everybody can tell blue from orange.
-const FIRST: (&str, &str) = ("#c3daf1", "#1f5fa8");
-const SECOND: (&str, &str) = ("#fbd7ae", "#b45309");
-const INK: &str = "#5a6470";
+const FIRST: (&str, &str) = ("#c3daf1", "#005AA0");
+const SECOND: (&str, &str) = ("#fbd7ae", "#D55E00");
+const INK: &str = "#5A6470";
 
 /// Fills of the nodes of a graph.
 pub(super) struct Fills {
@@ -34,6 +34,11 @@ impl Fills {
         Fills { by, most: r.nodes.iter().map(|n| value(n, by)).fold(0.0, f64::max) }
     }
 
+    /// What the colour of a node stands for, as a share of the most.
+    pub fn share(&self, n: &NodeReport) -> f64 {
+        if self.most > 0.0 { value(n, self.by) / self.most } else { 0.0 }
+    }
+
     /// Fill of a node, and whether text on it has to be light.
     pub fn node(&self, n: &NodeReport) -> (String, bool) {
         if self.by == Coloring::Partition {
@@ -44,8 +49,7 @@ impl Fills {
             };
             return (fill.to_owned(), false);
         }
-        let share = if self.most > 0.0 { value(n, self.by) / self.most } else { 0.0 };
-        let [a, b] = BLUES;
+        let (share, [a, b]) = (self.share(n), BLUES);
         let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
         (format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2)), share > 0.6)
     }

@@ -5,7 +5,6 @@
 
 mod caps;
 mod page;
-mod plot;
 mod run;
 mod sections;
 mod table;

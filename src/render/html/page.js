@@ -2,7 +2,6 @@
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
-const LEFT = 66, RIGHT = 14, BELOW = 38, ABOVE = 8, ROW = 18, HEAT_RIGHT = 850;
 const byId = (id) => document.getElementById(id);
 const block = byId("data"), root = document.documentElement;
 const data = block ? JSON.parse(block.textContent) : { runs: [] };
@@ -17,8 +16,6 @@ function make(parent, name, attributes, text) {
 	if (text) element.textContent = text;
 	return parent.appendChild(element);
 }
-
-const word = (parent, name, anchor, x, y, text) => make(parent, "text", { class: name, "text-anchor": anchor, x, y }, text);
 
 function listen(element, names, listener) {
 	for (const name of names.split(" ")) element.addEventListener(name, listener);
@@ -47,22 +44,6 @@ function quantity(x, unit) {
 }
 
 const clock = (t, span) => t.toFixed(clamp(2 - Math.floor(Math.log10(span || 1)), 0, 6)) + " s";
-
-/** Positions and texts of the marks of an axis, and its title. */
-function marks(axis, low, high, most) {
-	const largest = Math.max(Math.abs(low), Math.abs(high));
-	const [factor, name] = axis.numbers === "time" ? timeUnit(largest) : axis.numbers === "prefixed" ? prefix(largest, axis.unit) : [1, ""];
-	const unit = axis.numbers === "time" ? name : name + axis.unit;
-	const least = (high - low) / factor / most, power = 10 ** Math.floor(Math.log10(least));
-	const step = ([1, 2, 5].find((m) => m * power >= least * (1 - 1e-9)) || 10) * power;
-	const places = clamp(-Math.floor(Math.log10(step * 1.0001)), 0, 12);
-	const list = [];
-	for (let i = Math.ceil(low / factor / step - 1e-9); i * step <= high / factor * (1 + 1e-9) + 1e-12 && list.length < 100; i++) {
-		const value = i * step, shown = axis.unit === "B/s" ? Math.abs(value) : value;
-		list.push([value * factor, Math.abs(value) < 1e-6 * step ? "0" : shown.toFixed(places)]);
-	}
-	return { list, title: unit ? axis.label + " (" + unit + ")" : axis.label };
-}
 
 // state, in the fragment of the address: t=10-20&rank=3&find=CODE&sort=files.time&heat=both&scale=linear&rows=node&hide=size&run=2
 
@@ -102,161 +83,89 @@ function part({ whole }, range) {
 	return both && both[0] < both[1] ? both : whole;
 }
 
-function Frame(plot, figure) {
-	this.plot = plot;
+/** A panel of a figure: what lies over its data moves with the axis to the right. */
+function Frame(panel, figure, i, above = 0) {
+	Object.assign(this, panel, { i, above, range: panel.x.range, whole: panel.x.range });
 	this.svg = figure.querySelector("svg");
-	this.drawn = this.svg.querySelector("g.drawn");
 	this.readout = figure.querySelector(".readout");
-	this.rows = Math.max(0, ...plot.layers.map((l) => (l.row ?? -1) + 1));
-	this.range = this.whole = [plot.x.low, plot.x.high];
-	figure.dataset.live = "1";
+	this.zoomed = all("g.zoomed", this.svg)[i];
+	[this.lines, this.texts] = ["line", "text"].map((name) => all(name, all("g.x", this.svg)[i]));
+	this.boxes = all("g.boxes", this.zoomed);
+	this.first = this.lines.map((line, k) => [line.getAttribute("x1"), this.texts[k]?.textContent]);
 }
+
+const span = ([low, high]) => high - low;
 
 Frame.prototype = {
-	x(v) { return pixel(v, this.range, [LEFT, this.width - RIGHT]); },
-	y(v) { return pixel(v, [this.plot.y.low, this.plot.y.high], [this.bottom, this.top]); },
+	at(v, [low, high] = this.range) { return this.box[0] + (v - low) / (high - low) * (this.box[2] - this.box[0]); },
+	/** The value of the axis to the right at a place of the picture. */
+	place(px) { return this.range[0] + (px - this.box[0]) / (this.box[2] - this.box[0]) * span(this.range); },
+	has(y) { return y > (this.above + this.box[1]) / 2 && y <= this.box[3] + 12; },
 	show(range) {
-		this.range = part(this, this.plot.time && range);
-		this.width = Math.max(300, this.svg.clientWidth || 1000);
-		this.top = ABOVE + ROW * this.rows;
-		this.bottom = this.plot.height - BELOW;
-		this.svg.setAttribute("viewBox", "0 0 " + this.width + " " + this.plot.height);
-		this.svg.dataset.from = this.range[0];
-		this.svg.dataset.to = this.range[1];
-		this.drawn.replaceChildren();
-		this.axes();
-		if (this.plot.time) this.spans({ class: "found", row: null, spans: found });
-		for (const layer of this.plot.layers) this[layer.kind](layer);
-	},
-	across(v) { return "M" + LEFT + " " + this.y(v) + "H" + (this.width - RIGHT); },
-	path(name, d) { if (d) make(this.drawn, "path", { class: name, d }); },
-	axes() {
-		const { plot, drawn, width, bottom, top } = this;
-		const across = marks(plot.x, this.range[0], this.range[1], clamp(Math.floor(width / 90), 3, 10));
-		const up = marks(plot.y, plot.y.low, plot.y.high, Math.max(2, Math.floor((bottom - top) / 34)));
-		let grid = "";
-		for (const [v] of across.list) grid += "M" + this.x(v) + " " + top + "V" + bottom;
-		for (const [v, text] of up.list) {
-			grid += this.across(v);
-			word(drawn, "tick", "end", LEFT - 6, this.y(v) + 4, text);
+		this.range = part(this, this.time && range);
+		if (this.time) [this.svg.dataset.from, this.svg.dataset.to] = this.range;
+		const scale = span(this.whole) / span(this.range);
+		this.zoomed.setAttribute("transform", "matrix(" + scale + " 0 0 1 " + (this.box[0] - this.at(this.range[0], this.whole) * scale) + " 0)");
+		if (this.time) this.mark();
+		all(".found", this.zoomed).forEach((rect) => rect.remove());
+		for (const [a, b] of this.time ? found : []) {
+			const x = this.at(a, this.whole), width = Math.max(1 / scale, this.at(b, this.whole) - x);
+			make(this.zoomed, "rect", { class: "span found", x, width, y: this.box[1], height: this.box[3] - this.box[1] });
 		}
-		this.path("grid", grid);
-		const middle = (top + bottom) / 2;
-		axisBelow(this, drawn, across, bottom + 15);
-		word(drawn, "label", "middle", 13, middle, up.title).setAttribute("transform", "rotate(-90 13 " + middle + ")");
-		if (plot.y.low < 0) this.path("zero", this.across(0));
-	},
-	area(layer) {
-		const { start, step, values } = layer;
-		const first = clamp(Math.floor((this.range[0] - start) / step), 0, values.length);
-		const last = clamp(Math.ceil((this.range[1] - start) / step), first, values.length);
-		const group = Math.max(1, Math.ceil((last - first) / 1000));
-		let d = "M" + this.x(start + step * first) + " " + this.y(0);
-		for (let i = first; i < last; i += group) {
-			const part = values.slice(i, Math.min(last, i + group)).sort((a, b) => Math.abs(b) - Math.abs(a));
-			d += "H" + this.x(start + step * i) + "V" + this.y(part[0]);
-			if (group > 1) d += "H" + this.x(start + step * (i + group / 2)) + "V" + this.y(part.at(-1));
-		}
-		this.path("area " + layer.class, d + "H" + this.x(start + step * last) + "V" + this.y(0));
-	},
-	stroke(layer, parts) { this.path("line " + layer.class, parts.join("")); },
-	line(layer, points = layer.points.filter(([x]) => this.has(x, x))) {
-		this.stroke(layer, points.map(([x, y], i) => (i ? "L" : "M") + this.x(x) + " " + this.y(y)));
-	},
-	has(a, b) { return b >= this.range[0] && a <= this.range[1]; },
-	wave(layer) {
-		const { mean, amplitude, hertz, phase, sign } = layer;
-		if ((this.range[1] - this.range[0]) * hertz > 60) return;
-		for (const span of layer.spans) {
-			const a = Math.max(span[0], this.range[0]), b = Math.min(span[1], this.range[1]);
-			if (b <= a) continue;
-			const n = clamp(Math.round(16 * (b - a) * hertz), 24, 600);
-			this.line(layer, Array.from({ length: n + 1 }, (_, i) => {
-				const t = a + (b - a) * i / n;
-				return [t, sign * (mean + amplitude * Math.cos(2 * Math.PI * hertz * t + phase))];
-			}));
-		}
-	},
-	stems(layer) {
-		const zero = this.y(0);
-		this.stroke(layer, layer.points.map(([x, y]) => "M" + this.x(x) + " " + zero + "V" + this.y(y)));
-	},
-	dots(layer) {
-		for (const [x, y] of layer.points) make(this.drawn, "circle", { class: "dot " + layer.class, cx: this.x(x), cy: this.y(y), r: 4 });
-	},
-	rect(name, x0, y0, x1, y1) {
-		make(this.drawn, "rect", { class: name, x: r(x0), y: r(y0), width: r(Math.max(1, x1 - x0)), height: r(Math.max(1, y1 - y0)) });
-	},
-	spans(layer) {
-		const at = ABOVE + ROW * layer.row, [top, bottom] = layer.row === null ? [this.top, this.bottom] : [at + 2, at + ROW - 2];
-		for (const [a, b] of layer.spans) if (this.has(a, b)) this.rect("span " + layer.class, this.x(a), top, this.x(b), bottom);
-	},
-	levels(layer) {
-		const n = Math.min(32, Math.floor(this.plot.y.high / layer.step));
-		this.stroke(layer, Array.from({ length: n }, (_, i) => this.across((i + 1) * layer.step)));
-	},
-	marks(layer) {
-		this.stroke(layer, layer.at.filter((x) => this.has(x, x)).map((x) => "M" + this.x(x) + " " + this.top + "V" + this.bottom));
-	},
-	boxes(layer) {
 		const chosen = rank && new RegExp("rank " + Number(rank) + "(?!\\d)");
-		layer.boxes.forEach(([a, low, b, high], i) => {
-			if (this.has(a, b) && (!chosen || chosen.test(layer.labels[i]))) this.rect("box " + layer.class, this.x(a), this.y(high), this.x(b), this.y(low));
+		this.layers.filter((l) => l.kind === "boxes").forEach((l, k) => l.labels.forEach((label, i) => {
+			this.boxes[k].children[i].style.display = chosen && !chosen.test(label) ? "none" : "";
+		}));
+	},
+	/** Moves the marks of the axis to round values of what is shown. */
+	mark() {
+		const { lines, texts, per, range, whole, first } = this, n = lines.length;
+		const least = span(range) / per / n, power = 10 ** Math.floor(Math.log10(least));
+		const step = ([1, 2, 5].find((m) => m * power >= least * (1 - 1e-9)) || 10) * power, places = clamp(-Math.floor(Math.log10(step * 1.0001)), 0, 12);
+		const start = Math.ceil(range[0] / per / step);
+		lines.forEach((line, i) => {
+			const v = (start + i) * step, [x, text] = range === whole ? first[i] : [this.at(v * per), v.toFixed(places)];
+			line.style.display = x > this.box[2] + 1 ? "none" : "";
+			for (const key of ["x1", "x2"]) line.setAttribute(key, x);
+			if (!texts[i]) return;
+			texts[i].style.display = line.style.display;
+			texts[i].setAttribute("x", x);
+			texts[i].textContent = text;
 		});
 	},
-	at(px, py) {
-		const { plot } = this, span = this.range[1] - this.range[0];
-		const v = place(this, px);
-		const y = plot.y.low + (this.bottom - py) / (this.bottom - this.top) * (plot.y.high - plot.y.low);
-		const parts = [plot.x.numbers === "time" ? clock(v, span) : quantity(v, plot.x.unit)];
-		for (const l of plot.layers) {
-			if (l.kind === "area") {
+	/** What is at a place. */
+	read(px, py) {
+		const { x, y, box } = this, width = span(this.range), v = this.place(px);
+		const h = y.range[0] + (box[3] - py) / (box[3] - box[1]) * span(y.range);
+		const parts = [x.numbers === "time" ? clock(v, width) : quantity(v, x.unit)];
+		for (const l of this.layers) {
+			if (l.values) {
 				const value = l.values[Math.floor((v - l.start) / l.step)];
-				if (value) parts.push(l.name + " " + quantity(Math.abs(value), plot.y.unit));
+				if (value) parts.push(l.name + " " + quantity(value, y.unit));
 			} else if (l.kind === "spans") {
-				if (l.spans.some(([a, b]) => v >= a && v <= b)) parts.push(l.name);
-			} else if (l.kind === "boxes") {
-				const reach = span / 300, i = l.boxes.findIndex((b) => v >= b[0] - reach && v <= b[2] + reach && y >= b[1] && y <= b[3]);
-				if (i >= 0) {
-					const b = l.boxes[i];
-					parts.push(l.labels[i], "offset " + quantity(b[1], "B"), quantity(b[3] - b[1], "B"), clock(b[0], span), quantity(b[2] - b[0], "s"));
-				}
+				if (l.name && l.spans.some(([a, b]) => v >= a && v <= b)) parts.push(l.name);
+			} else if (l.labels) {
+				const reach = width / 300, i = l.boxes.findIndex((b) => v >= b[0] - reach && v <= b[2] + reach && h >= b[1] && h <= b[3]), b = l.boxes[i];
+				if (l.labels[i]) parts.push(l.labels[i], "offset " + quantity(b[1], "B"), quantity(b[3] - b[1], "B"), clock(b[0], width), quantity(b[2] - b[0], "s"));
 			} else if (l.points) {
 				const best = l.points.reduce((a, b) => (Math.abs(b[0] - v) < Math.abs(a[0] - v) ? b : a), [Infinity]);
-				if (Math.abs(best[0] - v) <= span / 60) parts.push(l.name + " " + quantity(best[1], plot.y.unit));
+				if (Math.abs(best[0] - v) <= width / 60) parts.push(l.name + " " + quantity(best[1], y.unit));
 			}
 		}
-		return parts.join(" · ");
+		return parts.filter(Boolean).join(" · ");
 	},
 };
-
-/** The value of the axis to the right at a place of the picture. */
-const place = ({ range: [low, high], width }, px) => low + (px - LEFT) / (width - RIGHT - LEFT) * (high - low);
-
-function axisBelow(frame, parent, { list, title }, y) {
-	for (const [v, text] of list) word(parent, "tick", "middle", frame.x(v), y, text);
-	word(parent, "label", "middle", (LEFT + frame.width - RIGHT) / 2, y + 17, title);
-}
-
-function pixel(v, [low, high], [from, to]) {
-	return Number(r(from + (clamp(v, low, high) - low) / (high - low) * (to - from)));
-}
 
 // heat maps: one figure with switches for layer and direction
 
 const canvas = (width, height) => Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
 
-function Heat(heat, figure, run) {
-	const { palette, columns, rows } = heat;
-	this.heat = heat;
-	this.plot = { time: true };
-	this.svg = figure.querySelector("svg:not(.ramp)");
-	this.readout = figure.querySelector(".readout");
-	this.range = this.whole = run.pictures.range;
-	this.width = HEAT_RIGHT + RIGHT;
-	this.image = this.svg.querySelector("image");
-	this.top = this.image.y.baseVal.value;
-	this.height = this.image.height.baseVal.value;
+function Heat(heat, ...frame) {
+	Frame.call(this, ...frame);
+	const { palette, columns, rows } = this.heat = heat;
+	this.image = this.zoomed.querySelector("image");
+	this.bars = all("g.side rect", this.svg);
+	this.lengths = this.bars.map((bar) => bar.getAttribute("width"));
 	this.order = rows.map((_, i) => i);
 	this.colours = palette.map(([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
 	const levels = new Map(this.colours.map((c, i) => [c, i / (heat.levels - 1) - 1])), picture = new Image();
@@ -271,10 +180,10 @@ function Heat(heat, figure, run) {
 }
 
 Heat.prototype = {
-	x(v) { return pixel(v, this.range, [LEFT, HEAT_RIGHT]); },
+	...Frame.prototype,
 	/** The chosen scale and order of rows. */
 	paint() {
-		const { heat, order, top, height, svg, cells } = this, { columns, rows, decades, most } = heat, n = rows.length;
+		const { heat, order, box: [, top, , bottom], svg, cells } = this, height = bottom - top, { columns, rows, decades, most } = heat, n = rows.length;
 		const log = state.scale !== "linear", by = { bytes: 2, end: 3, node: 4 }[state.rows], key = log + "," + by;
 		if (this.painted === key || !cells) return;
 		this.painted = key;
@@ -291,33 +200,25 @@ Heat.prototype = {
 		this.image.setAttribute("href", context.canvas.toDataURL());
 		const text = svg.parentNode.querySelector(".scale");
 		text.textContent = text.dataset[log ? "log" : "linear"];
-		for (const tick of all("g.axes .tick", svg)) {
-			tick.textContent = rows[order[clamp(Math.floor((tick.getAttribute("y") - 4 - top) / height * n), 0, n - 1)]][0];
+		for (const tick of all("text:not([transform])", all("g.y", svg)[this.i])) {
+			const row = rows[order[Math.floor((tick.getAttribute("y") - top) / height * n)]];
+			if (row) tick.textContent = row[0];
 		}
-		const widest = Math.max(...rows.map((row) => row[2])) || 1, bar = (row, i) => "H" + r(854 + 40 * rows[row][2] / widest) + "V" + r(top + height * (i + 1) / n);
-		svg.querySelector(".side").setAttribute("d", "M854 " + top + order.map(bar).join("") + "H854Z");
+		order.forEach((row, i) => this.bars[i].setAttribute("width", this.lengths[row]));
 		let free = 0;
-		const tags = all(".tag", svg).map((tag) => [order.indexOf(Number(tag.dataset.row)), tag]);
+		const tags = all("g.beside text", svg).map((tag, k) => [order.indexOf(heat.tags[k]), tag]);
 		for (const [i, tag] of tags.sort((a, b) => a[0] - b[0])) {
-			free = Math.max(top + (i + 0.5) / n * height + 4, free + 13);
+			free = Math.max(top + (i + 0.5) / n * height, free + 14);
 			tag.setAttribute("y", r(free));
 		}
 	},
 	show(range) {
-		this.range = part(this, range);
 		this.paint();
-		const scale = (this.whole[1] - this.whole[0]) / (this.range[1] - this.range[0]), zoomed = this.svg.querySelector("g.zoomed");
-		const x = (t) => LEFT + (t - this.whole[0]) / (this.whole[1] - this.whole[0]) * (HEAT_RIGHT - LEFT);
-		zoomed.setAttribute("transform", "matrix(" + scale + " 0 0 1 " + (LEFT - x(this.range[0]) * scale) + " 0)");
-		all(".found", zoomed).forEach((rect) => rect.remove());
-		for (const [a, b] of found) make(zoomed, "rect", { class: "found", x: x(a), y: this.top, width: Math.max(1 / scale, x(b) - x(a)), height: this.height });
-		const times = this.svg.querySelector("g.times");
-		times.replaceChildren();
-		axisBelow(this, times, marks({ label: "Time", unit: "s", numbers: "time" }, ...this.range, 9), Number(times.dataset.y));
+		Frame.prototype.show.call(this, range);
 	},
-	at(px, py) {
-		const { start, step, columns, rows } = this.heat, t = place(this, px), column = Math.floor((t - start) / step);
-		const row = this.order[Math.floor((py - this.top) / this.height * rows.length)];
+	read(px, py) {
+		const { start, step, columns, rows } = this.heat, t = this.place(px), column = Math.floor((t - start) / step);
+		const row = this.order[Math.floor((py - this.box[1]) / (this.box[3] - this.box[1]) * rows.length)];
 		if (!this.cells || column < 0 || column >= columns || row === undefined) return clock(t, step);
 		const v = this.cells[row * columns + column];
 		return [clock(start + column * step, step), rows[row][1], v ? "about " + quantity(v, "B/s") : "no bytes", quantity(rows[row][2], "B") + " in all"].join(" · ");
@@ -332,20 +233,21 @@ function interactive(frame) {
 	let from, band;
 	const pointed = (event) => {
 		const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal, scale = view.width / box.width;
-		return [clamp((event.clientX - box.left) * scale, LEFT, frame.width - RIGHT), (event.clientY - box.top) * scale];
+		return [clamp((event.clientX - box.left) * scale, frame.box[0], frame.box[2]), (event.clientY - box.top) * scale];
 	};
 	on("pointermove", (event) => {
 		const [x, y] = pointed(event);
-		frame.readout.textContent = frame.at(x, y);
+		if (!band && frame.has(y)) frame.readout.textContent = frame.read(x, y);
 		if (!band) return;
 		band.setAttribute("x", Math.min(x, from));
 		band.setAttribute("width", Math.abs(x - from));
 	});
 	on("pointerleave", () => { if (!band) frame.readout.textContent = ""; });
-	if (!frame.plot.time) return;
+	if (!frame.time) return;
 	on("pointerdown", (event) => {
-		if (event.button !== 0) return;
-		[from] = pointed(event);
+		const [x, y] = pointed(event);
+		if (event.button !== 0 || !frame.has(y)) return;
+		from = x;
 		band = make(svg, "rect", { class: "select", x: from, width: 0, y: 0, height: "100%" });
 		svg.setPointerCapture(event.pointerId);
 	});
@@ -353,8 +255,11 @@ function interactive(frame) {
 		const to = pointed(event)[0], drawn = band;
 		band?.remove();
 		band = null;
-		if (event.type === "pointerup" && drawn && Math.abs(to - from) > 5) writeState({ t: [Math.min(from, to), Math.max(from, to)].map((x) => place(frame, x)) });
+		if (event.type === "pointerup" && drawn && Math.abs(to - from) > 5) writeState({ t: [Math.min(from, to), Math.max(from, to)].map((x) => frame.place(x)) });
 	});
+	// one panel is enough for the keys
+	if (svg.dataset.keys) return;
+	svg.dataset.keys = "1";
 	on("dblclick", () => writeState({ t: null }));
 	on("keydown", (event) => {
 		// move by, and show, parts of the span
@@ -493,8 +398,10 @@ function apply() {
 }
 
 for (const run of data.runs) {
-	for (const plot of run.pictures.plots) frames.push(new Frame(plot, byId(plot.id)));
-	for (const heat of run.pictures.heats) frames.push(new Heat(heat, byId(heat.id), run));
+	for (const { id, panels } of run.pictures.plots) panels.forEach((panel, i) => {
+		const heat = i && run.pictures.heats.find((h) => h.id === id), frame = [panel, byId(id), i, panels[i - 1]?.box[3]];
+		frames.push(heat ? new Heat(heat, ...frame) : new Frame(...frame));
+	});
 }
 root.dataset.live = "1";
 readState();
@@ -503,7 +410,6 @@ graphs();
 frames.forEach(interactive);
 apply();
 listen(window, "popstate", () => { readState(); apply(); });
-listen(window, "resize", apply);
 addEventListener("beforeprint", () => all(".card details").forEach((d) => { d.open = true; }));
 document.body.dataset.ready = "1";
 })();

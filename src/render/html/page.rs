@@ -3,9 +3,14 @@
 use serde_json::{Value, json};
 
 use super::caps::Caps;
-use super::plot::Plot;
 use super::run::Run;
+use super::table;
 use super::writer::Html;
+use crate::render::figure::{Drawn, Figure, Look, Panel, draw};
+
+/// Values of a curve, and columns of its drawing; the least of a page that had to be cut.
+const POINTS: (usize, usize) = (4096, 200);
+const COLUMNS: (usize, usize) = (1500, 200);
 
 /// One run of a page.
 pub struct Page<'a> {
@@ -20,7 +25,7 @@ pub struct Page<'a> {
     /// Sections without data, and how to record them.
     pub absent: Vec<(&'static str, &'static str)>,
     prefix: String,
-    plots: Vec<Plot>,
+    plots: Vec<Value>,
     heats: Vec<Value>,
     listed: Vec<(String, &'static str)>,
 }
@@ -60,11 +65,40 @@ impl<'a> Page<'a> {
         self.h.close("section");
     }
 
-    /// A picture.
-    pub fn plot(&mut self, mut plot: Plot) {
-        plot.id = self.id(&plot.id);
-        plot.figure(&mut self.h, true);
-        self.plots.push(plot);
+    /// A figure: picture, line for the values under the pointer, and table.
+    pub fn figure(&mut self, id: &str, figure: Figure) {
+        self.framed(id, figure, ("plot", ""), |_| {}, table::of_figure);
+    }
+
+    /// A figure of a class and with a name, between what is above the picture and the table below.
+    pub fn framed(
+        &mut self,
+        id: &str,
+        figure: Figure,
+        (class, name): (&str, &str),
+        above: impl FnOnce(&mut Html),
+        below: impl FnOnce(&mut Html, &str, &Figure),
+    ) {
+        let id = self.id(id);
+        let figure = figure.thinned(self.caps.of(POINTS.0, POINTS.1));
+        let Drawn { svg, boxes } = draw(&figure, &Look::page(self.caps.of(COLUMNS.0, COLUMNS.1)), &id);
+        let attributes = [("id", &*id), ("class", class), ("data-name", name)];
+        self.h.within("figure", &attributes[..if name.is_empty() { 2 } else { 3 }], |h| {
+            above(h);
+            h.picture(&svg);
+            h.elem("p", &[("class", "readout"), ("aria-live", "polite")], "");
+            below(h, &id, &figure);
+        });
+        let panel = |(panel, place): (&Panel, [f64; 4])| {
+            let mut data = json!(panel);
+            data["box"] = json!(place);
+            // such axes are zoomed together
+            data["time"] = json!(panel.x.range == self.run.range);
+            data["per"] = json!(panel.x.unit().0);
+            data
+        };
+        let panels: Vec<Value> = figure.panels.iter().zip(boxes).map(panel).collect();
+        self.plots.push(json!({ "id": id, "panels": panels }));
     }
 
     /// The figures of a heat map, for the script.

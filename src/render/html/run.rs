@@ -12,7 +12,7 @@ use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::findings::Findings;
 use crate::record::{Layer, Striping, Trace};
-use crate::render::svg::View;
+use crate::render::figure::{Timeline, View};
 use crate::render::text;
 
 /// Rows and columns of a heat map.
@@ -181,6 +181,11 @@ impl Run {
         let span = self.summary.start_s.zip(self.summary.end_s);
         let heats = span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT));
         self.heats.push((trace.layer, heats));
+    }
+
+    /// The time axis of its figures.
+    pub(super) fn time(&self) -> Timeline {
+        Timeline { shift: self.zero_s, range: self.range }
     }
 
     /// The line of the run in a table of pages.

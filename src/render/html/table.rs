@@ -1,33 +1,37 @@
 //! Tables: a caption, headings that the script makes sortable, and cells that keep their exact values.
 
 use super::writer::Html;
+use crate::render::figure::{Figure, Layer, Numbers, Panel, Shape};
+use crate::render::units;
 
+/// Rows of the table of a figure.
+const ROWS: usize = 48;
 /// Longer tables have a filter.
 const MANY: usize = 12;
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
-    title: &'static str,
+pub struct Column<'a> {
+    title: &'a str,
     key: &'static str,
     number: bool,
 }
 
-impl Column {
+impl<'a> Column<'a> {
     /// A column of text.
-    pub const fn text(title: &'static str, key: &'static str) -> Column {
+    pub const fn text(title: &'a str, key: &'static str) -> Column<'a> {
         Column { title, key, number: false }
     }
 
     /// A column of numbers.
-    pub const fn number(title: &'static str, key: &'static str) -> Column {
+    pub const fn number(title: &'a str, key: &'static str) -> Column<'a> {
         Column { title, key, number: true }
     }
 }
 
-impl Column {
+impl<'a> Column<'a> {
     /// Its heading.
-    pub fn title(&self) -> &'static str {
+    pub fn title(&self) -> &'a str {
         self.title
     }
 
@@ -37,13 +41,13 @@ impl Column {
     }
 
     /// A column of bars.
-    pub const fn bar(title: &'static str, key: &'static str) -> Column {
+    pub const fn bar(title: &'a str, key: &'static str) -> Column<'a> {
         Column { title, key, number: false }
     }
 }
 
 /// A cell.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
     value: Option<String>,
@@ -60,77 +64,51 @@ impl Cell {
 
     /// Text.
     pub fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), value: None, note: None, bar: None, more: Vec::new() }
+        Cell { text: text.into(), ..Cell::default() }
     }
 
     /// The end of a name, and all of it where the pointer rests.
     pub fn name(name: &str) -> Cell {
         let shown = crate::render::layout::ending(name, 64);
         let note = (shown != name).then(|| name.to_owned());
-        Cell { text: shown, value: Some(name.to_owned()), note, bar: None, more: Vec::new() }
+        Cell { text: shown, value: Some(name.to_owned()), note, ..Cell::default() }
     }
 
     /// A number as it is written, and exactly.
     pub fn number(text: impl Into<String>, value: f64) -> Cell {
-        Cell { text: text.into(), value: Some(format!("{value}")), note: None, bar: None, more: Vec::new() }
+        Cell { text: text.into(), value: Some(format!("{value}")), ..Cell::default() }
     }
 
     /// Bytes.
     pub fn bytes(bytes: u64) -> Cell {
-        let exact = crate::render::units::grouped(bytes);
-        Cell {
-            text: crate::render::units::bytes(bytes as f64),
-            value: Some(bytes.to_string()),
-            note: Some(format!("{exact} bytes")),
-            bar: None,
-            more: Vec::new(),
-        }
+        let note = Some(format!("{} bytes", units::grouped(bytes)));
+        Cell { text: units::bytes(bytes as f64), value: Some(bytes.to_string()), note, ..Cell::default() }
     }
 
     /// A count; `None` is not known.
     pub fn count(count: Option<u64>) -> Cell {
-        match count {
-            Some(n) => Cell {
-                text: crate::render::units::grouped(n),
-                value: Some(n.to_string()),
-                note: None,
-                bar: None,
-                more: Vec::new(),
-            },
-            None => Cell::text("-"),
-        }
+        let known = |n: u64| Cell { text: units::grouped(n), value: Some(n.to_string()), ..Cell::default() };
+        count.map_or_else(|| Cell::text("-"), known)
     }
 
     /// A length of time; `None` is not known.
     pub fn seconds(seconds: Option<f64>) -> Cell {
-        match seconds {
-            Some(s) => Cell::number(crate::render::findings::short(s), s),
-            None => Cell::text("-"),
-        }
+        seconds.map_or_else(|| Cell::text("-"), |s| Cell::number(crate::render::findings::short(s), s))
     }
 
     /// A bar of a share of the largest value.
     pub fn bar(share: f64) -> Cell {
-        Cell {
-            text: crate::render::layout::percent(share),
-            value: Some(format!("{share}")),
-            note: None,
-            bar: Some(share),
-            more: Vec::new(),
-        }
+        Cell { bar: Some(share), ..Cell::share(Some(share)) }
     }
 
     /// A share; `None` is not known.
     pub fn share(share: Option<f64>) -> Cell {
-        match share {
-            Some(s) => Cell::number(crate::render::layout::percent(s), s),
-            None => Cell::text("-"),
-        }
+        share.map_or_else(|| Cell::text("-"), |s| Cell::number(crate::render::layout::percent(s), s))
     }
 }
 
 /// A table. Its rows can be sorted by `id` and the key of a column.
-pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: impl IntoIterator<Item = Vec<Cell>>) {
+pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column<'_>], rows: impl IntoIterator<Item = Vec<Cell>>) {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     if rows.len() > MANY {
         h.filter("Filter rows");
@@ -171,6 +149,54 @@ pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: im
     h.close("tbody");
     h.close("table");
     h.close("div");
+}
+
+/// The data of a figure in a table that unfolds, at most 48 rows of it.
+pub fn of_figure(h: &mut Html, id: &str, figure: &Figure) {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for panel in &figure.panels {
+        panel.layers.iter().for_each(|l| of_layer(&mut rows, panel, l));
+    }
+    let Some(panel) = figure.panels.first().filter(|_| !rows.is_empty()) else { return };
+    h.open("details", &[("class", "fold")]);
+    h.elem("summary", &[], "Table");
+    let x = if figure.panels.iter().all(|p| p.x.label == panel.x.label) { &*panel.x.label } else { "At" };
+    let titles = [("Series", "series", false), (x, "x", true), ("Value", "y", true)];
+    let columns = titles.map(|(title, key, number)| Column { title, key, number });
+    table(h, &format!("{id}-table"), &figure.title, &columns, rows);
+    h.close("details");
+}
+
+/// Some of the data of a layer, as many as there is room for.
+fn of_layer(rows: &mut Vec<Vec<Cell>>, panel: &Panel, layer: &Layer) {
+    let span = panel.x.range.1 - panel.x.range.0;
+    let x = |v: f64| match panel.x.numbers {
+        Numbers::Time => Cell::number(units::clock(v, span / 100.0), v),
+        _ => Cell::number(units::digits(v), v),
+    };
+    let y = |v: f64| Cell::number(if panel.y.unit == "B/s" { units::rate(v) } else { units::digits(v) }, v);
+    let left = ROWS.saturating_sub(rows.len());
+    let some = left.min(ROWS / 2).max(1);
+    let mut row = |name: &str, a: Cell, b: Cell| rows.push(vec![Cell::text(name), a, b]);
+    match &layer.shape {
+        Shape::Area(s) | Shape::Curve(s) => {
+            let s = s.coarse(some);
+            s.values.iter().enumerate().take(left).for_each(|(i, v)| row(&layer.name, x(s.at(i)), y(*v)));
+        }
+        Shape::Stems { points } | Shape::Dots { points } => {
+            let each = points.len().div_ceil(some).max(1);
+            points.iter().step_by(each).take(left).for_each(|p| row(&layer.name, x(p.0), y(p.1)));
+        }
+        Shape::Spans { spans, text, .. } => {
+            let name = if layer.name.is_empty() { text } else { &layer.name };
+            let until = |b: f64| Cell::number(format!("until {}", units::clock(b, span / 100.0)), b);
+            spans.iter().take(left.min(ROWS / 4)).for_each(|(a, b)| row(name, x(*a), until(*b)));
+        }
+        Shape::Boxes { boxes, labels } => {
+            boxes.iter().zip(labels).take(left).for_each(|(b, label)| row(label, x(b[0]), y(b[1])));
+        }
+        _ => {}
+    }
 }
 
 /// Facts in two columns; those without a value are left out.

@@ -27,16 +27,9 @@ impl Html {
     pub fn close(&mut self, tag: &'static str) {
         // Writing to a string cannot fail.
         let _ = write!(self.out, "</{tag}>");
-        if matches!(tag, "p" | "li" | "tr" | "table" | "section" | "div" | "svg" | "details" | "h2" | "h3" | "ul" | "g")
-        {
+        if matches!(tag, "p" | "li" | "tr" | "table" | "section" | "div" | "details" | "h2" | "h3" | "ul") {
             self.out.push('\n');
         }
-    }
-
-    /// An element without content, as SVG has them.
-    pub fn empty(&mut self, tag: &'static str, attributes: Attributes<'_>) {
-        self.tag(tag, attributes);
-        self.out.push_str("/>");
     }
 
     /// An element of HTML without content and end: `meta`, `input`.
@@ -105,6 +98,11 @@ impl Html {
         text.chars().for_each(|c| if c == '\n' { self.out.push(c) } else { self.letter(c) });
     }
 
+    /// A figure as it was drawn.
+    pub fn picture(&mut self, svg: &str) {
+        self.out.push_str(svg);
+    }
+
     /// The one style of the page.
     pub fn style(&mut self, css: &'static str) {
         let _ = write!(self.out, "<style>{css}</style>");
@@ -148,12 +146,8 @@ impl Html {
         let _ = write!(self.out, "<{tag}");
         for (name, value) in attributes {
             let _ = write!(self.out, " {name}=\"");
-            // pictures and paths are long and made here; names are cut
-            let most = if matches!(*name, "d" | "href" | "content" | "points" | "data-windows") {
-                usize::MAX
-            } else {
-                ALL_LETTERS
-            };
+            // what is made here may be long; names are cut
+            let most = if matches!(*name, "href" | "content" | "data-windows") { usize::MAX } else { ALL_LETTERS };
             value.chars().take(most).for_each(|c| self.letter(c));
             self.out.push('"');
         }

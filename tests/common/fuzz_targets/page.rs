@@ -60,7 +60,7 @@ pub fn check_page(t: &Trace, name: &str) {
 
 /// Elements that a page may have.
 const ELEMENTS: &str = " a article body button caption circle clippath code dd desc details div dl doctype dt figure g h1 h2 h3 h4 head \
-                        header html image input label li main meta meter nav ol p path pre rect section small span style \
+                        header html image input label li line main meta meter nav ol p path polygon polyline pre rect section small span style \
                         summary svg table tbody td text th thead title tr ul ";
 
 /// Every `<` begins a tag of [`ELEMENTS`] or one of the three scripts, and no attribute acts.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::classify::{Advice, Axis, FileClasses, GlobalClass};
 use crate::record::stem;
+use crate::render::figure::classes_of_file;
 use crate::render::html::page::Page;
-use crate::render::html::plot::{Layer, Numbers, Plot, Scale};
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::{classes as words, units};
 
@@ -14,8 +14,6 @@ use crate::render::{classes as words, units};
 const DRAWN: usize = 3;
 const FILES: (usize, usize) = (20, 5);
 const LISTED: usize = 100;
-/// Times of a class that are drawn.
-const SPANS: usize = 400;
 /// Ranges of ranks that are drawn of a file.
 const BOXES: (usize, usize) = (600, 60);
 
@@ -63,56 +61,12 @@ pub fn section(p: &mut Page<'_>) {
 }
 
 fn picture(p: &mut Page<'_>, i: usize, f: &Family<'_>) {
-    let run = p.run;
-    let all: Vec<_> = f.files.iter().flat_map(|f| &f.local).collect();
-    let classes: Vec<_> = f.files.iter().flat_map(|f| &f.global).collect();
-    let top = all.iter().map(|l| l.end_offset).max().unwrap_or(0);
-    if top == 0 || classes.is_empty() {
-        return;
-    }
-    let later = |t: f64| ((t - run.zero_s) * 1e6).round() / 1e6;
-    let mut layers = Vec::new();
-    let keep = p.caps.of(BOXES.0, BOXES.1);
-    let step = all.len().div_ceil(keep).max(1);
-    let local = || all.iter().step_by(step);
-    layers.push(Layer::Boxes {
-        name: "range of a rank".into(),
-        class: "class",
-        boxes: local()
-            .map(|l| [later(l.start_s), l.start_offset as f64, later(l.end_s), l.end_offset as f64])
-            .collect(),
-        labels: local().map(|l| format!("rank {}, {} {}", l.rank, l.sequentiality.name(), l.mix.name())).collect(),
-    });
-    let mut kinds: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for g in classes.iter().take(SPANS) {
-        let name = format!("{} {} {}", g.sequentiality.name(), g.mix.name(), g.size.name());
-        let span = (later(g.start_s), later(g.end_s));
-        match kinds.iter_mut().find(|k| k.0 == name) {
-            Some(k) => k.1.push(span),
-            None => kinds.push((name, vec![span])),
-        }
-    }
-    let colours = ["c0", "c1", "c2", "c3", "c4"];
-    for (row, (name, spans)) in kinds.into_iter().take(colours.len()).enumerate() {
-        layers.push(Layer::Spans { name, class: colours[row], row: Some(row), spans });
-    }
     let several = if f.files.len() > 1 { format!(" ({} files)", f.files.len()) } else { String::new() };
     let name = format!("{}{several}", crate::render::layout::ending(&f.name, 70));
-    p.h.elem("h3", &[], &name);
-    p.plot(Plot {
-        id: format!("classes-{}", i + 1),
-        title: format!("Classes over time: {name}"),
-        desc: format!(
-            "{} and {}",
-            units::counted(classes.len() as u64, "class"),
-            units::counted(all.len() as u64, "range")
-        ),
-        height: 280.0,
-        x: Scale { low: run.range.0, high: run.range.1, label: "Time", unit: "s", numbers: Numbers::Time },
-        y: Scale { low: 0.0, high: 1.03 * top as f64, label: "Offset", unit: "B", numbers: Numbers::Prefixed },
-        time: true,
-        layers,
-    });
+    let keep = p.caps.of(BOXES.0, BOXES.1);
+    if let Some(figure) = classes_of_file(&name, &f.files, &p.run.time(), keep) {
+        p.figure(&format!("classes-{}", i + 1), figure);
+    }
 }
 
 /// One row for all times at which a family has a class.

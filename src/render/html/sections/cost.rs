@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
+use plotters::style::RGBColor;
+
 use crate::findings::{IoTime, LayerTime};
+use crate::render::figure::{Axis, Figure, Layer, Numbers, Panel, Shape, color};
 use crate::render::findings::short;
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
-use crate::render::html::writer::Html;
 use crate::render::io_time;
 use crate::render::layout::percent;
-
-/// Width of the chart, of the names, and of a bar as long as the run; height of a row.
-const CHART: [f64; 4] = [720.0, 80.0, 560.0, 26.0];
 
 /// A stacked bar for each layer: mean of all ranks by kind as a share of the run, and a mark at the slowest rank.
 fn chart(p: &mut Page<'_>) {
@@ -20,72 +19,46 @@ fn chart(p: &mut Page<'_>) {
     if io.layers.is_empty() || io.run_s <= 0.0 {
         return;
     }
-    let [width, _, _, row] = CHART;
-    let id = p.id("cost-chart");
-    let view = format!("0 0 {width} {}", row * (io.layers.len() as f64 + 1.0));
-    p.h.open("figure", &[("class", "cost-chart")]);
-    p.h.within("p", &[("class", "legend")], |h| {
-        let kinds = [("read", "reading"), ("write", "writing"), ("meta", "metadata"), ("wait", "waiting for ranks")];
-        for (class, name) in kinds {
-            h.open("span", &[]);
-            h.elem("span", &[("class", &format!("key {class}")), ("aria-hidden", "true")], "");
-            h.text(name);
-            h.close("span");
-        }
-        h.elem("span", &[], "| slowest rank");
-    });
-    let (title, desc) = (format!("{id}-t"), format!("{id}-d"));
-    let labels = format!("{title} {desc}");
-    p.h.open("svg", &[("viewBox", &view), ("role", "img"), ("tabindex", "0"), ("aria-labelledby", &labels)]);
-    p.h.elem("title", &[("id", &title)], "Time in I/O by layer");
-    p.h.elem("desc", &[("id", &desc)], &io_time::parts(io).unwrap_or_default());
-    for (i, l) in io.layers.iter().enumerate() {
-        bar(&mut p.h, io, l, row * i as f64);
-    }
-    let base = number(row * (io.layers.len() as f64 + 0.7));
-    for (seconds, anchor, text) in [(0.0, "start", "0 s".to_owned()), (io.run_s, "end", short(io.run_s))] {
-        let at = number(across(io, seconds));
-        p.h.elem("text", &[("x", &at), ("y", &base), ("text-anchor", anchor), ("class", "tick")], &text);
-    }
-    p.h.close("svg");
-    p.h.close("figure");
+    let n = io.layers.len();
+    let at = |i: usize| (n - i) as f64;
+    let names =
+        io.layers.iter().enumerate().map(|(i, l)| (at(i), io_time::layer_name(&l.layer).unwrap_or("I/O").into()));
+    let kinds = [
+        ("reading", color::DOMINANT),
+        ("writing", color::SIGNAL),
+        ("metadata", color::OTHERS[0]),
+        ("waiting for ranks", color::ORIGINAL),
+    ];
+    let bars = |(k, (name, color)): (usize, (&str, RGBColor))| {
+        let bar = |(i, l): (usize, &LayerTime)| {
+            let stack = stack(l, io);
+            let from: f64 = stack[..k].iter().sum();
+            [from, at(i) - 0.35, from + stack[k], at(i) + 0.35]
+        };
+        let boxes = io.layers.iter().enumerate().map(bar).filter(|b| b[2] > b[0]).collect();
+        Layer::new(name, color, Shape::Boxes { boxes, labels: Vec::new() }).wide(0.0)
+    };
+    let mut layers: Vec<Layer> = kinds.into_iter().enumerate().map(bars).collect();
+    let slowest = |l: &LayerTime| l.slowest_s.low.min(io.run_s);
+    let marks =
+        io.layers.iter().enumerate().map(|(i, l)| [slowest(l), at(i) - 0.48, slowest(l), at(i) + 0.48]).collect();
+    layers.push(Layer::new("slowest rank", color::INK, Shape::Boxes { boxes: marks, labels: Vec::new() }).wide(3.0));
+    let share = |(i, l): (usize, &LayerTime)| ((slowest(l) + 0.03 * io.run_s, at(i)), percent(slowest(l) / io.run_s));
+    let texts = Shape::Texts { texts: io.layers.iter().enumerate().map(share).collect() };
+    layers.push(Layer::new("", color::INK, texts));
+    let x = Axis::new((0.0, 1.06 * io.run_s), "Time of a rank", "s", Numbers::Time);
+    let y = Axis::named((0.5, n as f64 + 0.5), "", names.collect());
+    let title = "Time in I/O by layer, and the share of the run of the slowest rank".to_owned();
+    let panels = vec![Panel::new(x, y, layers).height(34.0 * n as f64)];
+    p.figure("cost-chart", Figure { title, panels, ..Figure::default() });
 }
 
-/// Where a time is in the chart.
-fn across(io: &IoTime, seconds: f64) -> f64 {
-    let [_, left, run, _] = CHART;
-    left + run * (seconds / io.run_s).min(1.0)
-}
-
-fn number(x: f64) -> String {
-    format!("{x:.1}")
-}
-
-/// The bar of a layer.
-fn bar(h: &mut Html, io: &IoTime, l: &LayerTime, y: f64) {
-    let row = CHART[3];
-    let middle = number(y + 0.7 * row);
-    h.elem("text", &[("x", "0"), ("y", &middle)], io_time::layer_name(&l.layer).unwrap_or("I/O"));
-    let (top, height) = (number(y + 4.0), number(row - 8.0));
-    let mut at = 0.0;
-    for (class, seconds) in stack(l, io) {
-        let (from, to) = (across(io, at), across(io, at + seconds));
-        let (from, width) = (number(from), number(to - from));
-        h.empty("rect", &[("class", class), ("x", &from), ("y", &top), ("width", &width), ("height", &height)]);
-        at += seconds;
-    }
-    let slowest = across(io, l.slowest_s.low);
-    let (mark, top, height) = (number(slowest - 1.0), number(y + 1.0), number(row - 2.0));
-    h.empty("rect", &[("class", "mark"), ("x", &mark), ("y", &top), ("width", "2"), ("height", &height)]);
-    h.elem("text", &[("x", &number(slowest + 6.0)), ("y", &middle)], &percent((l.slowest_s.low / io.run_s).min(1.0)));
-}
-
-/// Seconds by kind. Waiting inside MPI-IO is known in all, not of each kind: it is taken from all kinds alike.
-fn stack(l: &LayerTime, io: &IoTime) -> [(&'static str, f64); 4] {
+/// Seconds by kind: reading, writing, metadata, waiting. Waiting inside MPI-IO is known in all, not of each kind: it is taken from all kinds alike.
+fn stack(l: &LayerTime, io: &IoTime) -> [f64; 4] {
     let waiting = io_time::waiting(io).filter(|_| l.layer == "mpiio").unwrap_or(0.0);
     let kinds = [l.mean_read_s, l.mean_write_s, l.mean_metadata_s];
     let [read, write, metadata] = kinds.map(|s| s * (1.0 - waiting));
-    [("read", read), ("write", write), ("meta", metadata), ("wait", waiting * kinds.iter().sum::<f64>())]
+    [read, write, metadata, waiting * kinds.iter().sum::<f64>()]
 }
 
 pub fn section(p: &mut Page<'_>) {

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use base64::Engine;
+use plotters::style::RGBColor;
 use serde_json::{Value, json};
 
 use crate::analysis::{Heat, HeatRow, Mode};
-use crate::record::Layer;
+use crate::record;
+use crate::render::figure::{Axis, Figure, Layer, Panel, Shape, color, round_step, short};
 use crate::render::html::page::Page;
-use crate::render::html::plot::short;
 use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
 use crate::render::io_time::layer_name;
-use crate::render::svg::ticks;
 use crate::render::units;
 
 /// Bytes of an image, and the least of a page that had to be cut.
@@ -26,13 +26,8 @@ const ROWS: usize = 512;
 const DECADES: f64 = 4.0;
 /// Steps of colour, beside that of no bytes.
 const LEVELS: f64 = 63.0;
-/// Place of the picture in its view box; the time axis is that of the bandwidth above.
-const LEFT: f64 = 66.0;
-const RIGHT: f64 = 986.0;
-/// Room at the right of the map: the bars of the ranks, then their labels.
-const SIDE: f64 = 136.0;
-const BARS: f64 = 40.0;
-const MARGIN: f64 = 40.0;
+/// Bars of all ranks over time.
+const BARS: usize = 256;
 
 /// Stops of a colour map whose lightness rises evenly (after cividis).
 const STOPS: [[f64; 3]; 5] =
@@ -102,7 +97,7 @@ fn fitted(p: &Page<'_>) -> Vec<Image> {
             let (levels, largest) = levels(&heat);
             Some(Image { name, png: png(&heat, &levels)?, largest: largest / heat.step_s, heat })
         };
-        let of_layer = |(layer, heats): &&(Option<Layer>, Vec<Heat>)| {
+        let of_layer = |(layer, heats): &&(Option<record::Layer>, Vec<Heat>)| {
             let prefix = layer.filter(|_| layers.len() > 1).and_then(|l| layer_name(l.name()));
             let prefix = prefix.map_or_else(String::new, |name| format!("{name} "));
             let mut heats: Vec<Heat> = heats.iter().map(|h| coarse(h, rows, columns)).collect();
@@ -170,6 +165,7 @@ fn data(p: &Page<'_>, image: &Image) -> Value {
         "most": image.largest,
         "decades": DECADES,
         "levels": LEVELS,
+        "tags": labels(heat).iter().map(|l| l.0).collect::<Vec<_>>(),
         "rows": heat.rows.iter().map(row).collect::<Vec<_>>(),
         "palette": palette()[3..].chunks(3).collect::<Vec<_>>(),
     })
@@ -238,23 +234,43 @@ fn png(heat: &Heat, levels: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Bytes of all ranks over time, and below them the rows with their bytes at the right.
 fn figure(p: &mut Page<'_>, image: &Image) {
-    let (run, heat, rate) = (p.run, &image.heat, image.largest);
-    let mode = &*image.name;
-    let id = p.id(&image.id());
-    let (title, desc) = (format!("Bandwidth by rank and time ({mode})"), described(heat, rate, run.zero_s));
-    p.h.open("figure", &[("id", &id), ("class", "heatmap"), ("data-name", mode)]);
-    p.h.open("p", &[("class", "legend")]);
+    let (run, heat, rate, mode) = (p.run, &image.heat, image.largest, &*image.name);
+    let (time, n) = (run.time(), heat.rows.len() as f64);
+    let group = heat.columns.div_ceil(BARS).max(1);
+    let mut sums = vec![0.0; heat.columns.div_ceil(group)];
+    heat.cells.iter().enumerate().for_each(|(i, bytes)| sums[i % heat.columns / group] += bytes);
+    let step = heat.step_s * group as f64;
+    let all = time.steps(heat.start_s, step, sums.into_iter().map(|bytes| bytes / step).collect());
+    let upper = Axis { label: String::new(), unit: "", ..time.axis() };
+    let y = Axis { label: String::new(), ..Axis::rate(all.ends().1) };
+    let above = Panel::new(upper, y, vec![Layer::new("all ranks", color::ORIGINAL, Shape::Area(all)).mix(0.8)]);
+    let at = |row: usize| n - row as f64 - 0.5;
+    let every = round_step(n, 12).ceil() as usize;
+    let names = heat.rows.iter().enumerate().step_by(every.max(1)).map(|(i, r)| (at(i), r.ranks.0.to_string()));
+    let most = heat.rows.iter().map(|r| r.bytes).fold(f64::MIN_POSITIVE, f64::max);
+    let shape = Shape::Image {
+        href: format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(&image.png)),
+        x: time.later((heat.start_s, heat.start_s + heat.step_s * heat.columns as f64)),
+        colours: palette()[3..].chunks(3).map(|c| RGBColor(c[0], c[1], c[2])).collect(),
+    };
+    let map = Layer::new("a rank, from little to much", color::SOFT, shape);
+    let below = Panel {
+        beside: labels(heat).into_iter().map(|(row, text)| (at(row), text)).collect(),
+        side: heat.rows.iter().map(|r| r.bytes / most).collect(),
+        ..Panel::new(time.axis(), Axis::named((0.0, n), "Rank", names.collect()), vec![map])
+    };
+    let title = format!("Ranks over time ({mode}): {}", described(heat, rate, run.zero_s));
+    let panels = vec![above.height(60.0), below.height((18.0 * n).clamp(75.0, 480.0))];
     let words = mode.replace("both", "write and read");
     let log = format!("{words}: {} to {}, logarithmic", units::rate(rate / 10f64.powf(DECADES)), units::rate(rate));
     let linear = format!("{words}: 0 to {}, linear", units::rate(rate));
-    p.h.elem("span", &[("class", "scale"), ("data-log", &log), ("data-linear", &linear)], &log);
-    ramp(&mut p.h, &id);
-    p.h.close("p");
-    svg(&mut p.h, run.range, run.zero_s, heat, &Picture { id: &id, title: &title, desc: &desc, image: &image.png });
-    p.h.elem("p", &[("class", "readout"), ("aria-live", "polite")], "");
-    rows_table(&mut p.h, &id, heat, run);
-    p.h.close("figure");
+    let scale = |h: &mut Html| {
+        h.elem("p", &[("class", "scale"), ("data-log", &log), ("data-linear", &linear)], &log);
+    };
+    let table = |h: &mut Html, id: &str, _: &Figure| rows_table(h, id, heat, run);
+    p.framed(&image.id(), Figure { title, panels, ..Figure::default() }, ("heatmap", mode), scale, table);
 }
 
 /// The rows with a label: that with the most bytes, the last to end, and the first rows without I/O.
@@ -287,18 +303,6 @@ fn labels(heat: &Heat) -> Vec<(usize, String)> {
     all
 }
 
-/// Writes the labels at the right, none over another.
-fn tags(h: &mut Html, heat: &Heat, height: f64) {
-    let mut below = 0.0f64;
-    for (row, text) in labels(heat) {
-        let middle = MARGIN + (row as f64 + 0.5) / heat.rows.len() as f64 * height + 4.0;
-        below = middle.max(below + 13.0);
-        let y = format!("{below:.1}");
-        let of = row.to_string();
-        h.elem("text", &[("class", "tag"), ("text-anchor", "end"), ("x", "996"), ("y", &y), ("data-row", &of)], &text);
-    }
-}
-
 /// The result in words: the busiest and the slowest rank, and those without I/O.
 fn described(heat: &Heat, rate: f64, zero_s: f64) -> String {
     let name = |r: &HeatRow| ranks(r.ranks);
@@ -309,7 +313,7 @@ fn described(heat: &Heat, rate: f64, zero_s: f64) -> String {
         .filter(|r| r.end_s.is_some())
         .max_by(|a, b| a.end_s.partial_cmp(&b.end_s).unwrap_or(std::cmp::Ordering::Equal));
     let idle = heat.rows.iter().filter(|r| r.end_s.is_none()).count();
-    let mut text = format!("At most {} in a cell", units::rate(rate));
+    let mut text = format!("at most {} in a cell", units::rate(rate));
     if let (Some(b), true) = (busiest, heat.rows.len() > 1) {
         let _ = write!(text, "; most bytes: {}, {}", name(b), units::bytes(b.bytes));
     }
@@ -330,147 +334,6 @@ fn described(heat: &Heat, rate: f64, zero_s: f64) -> String {
 /// `rank 3`, `ranks 0 to 7`.
 fn ranks((first, last): (u32, u32)) -> String {
     if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}") }
-}
-
-struct Picture<'a> {
-    id: &'a str,
-    title: &'a str,
-    desc: &'a str,
-    image: &'a [u8],
-}
-
-fn svg(h: &mut Html, range: (f64, f64), zero_s: f64, heat: &Heat, p: &Picture<'_>) {
-    let rows = heat.rows.len();
-    let height = (rows as f64 * 14.0).clamp(60.0, 380.0);
-    let whole = MARGIN + height + 38.0;
-    let right = RIGHT - SIDE;
-    // the time axis of the bandwidth, as far as the margin leaves room
-    let x = |t: f64| LEFT + (t - range.0) / (range.1 - range.0) * (right - LEFT);
-    let (title, desc) = (format!("{}-t", p.id), format!("{}-d", p.id));
-    h.open(
-        "svg",
-        &[
-            ("viewBox", &format!("0 0 1000 {whole:.0}")),
-            ("role", "img"),
-            ("tabindex", "0"),
-            ("aria-labelledby", &format!("{title} {desc}")),
-        ],
-    );
-    h.elem("title", &[("id", &title)], p.title);
-    h.elem("desc", &[("id", &desc)], p.desc);
-    let clip = format!("{}-clip", p.id);
-    h.within("clipPath", &[("id", &clip)], |h| {
-        let (w, l) = (format!("{:.1}", right - LEFT), format!("{LEFT}"));
-        h.empty("rect", &[("x", &l), ("y", "0"), ("width", &w), ("height", &format!("{:.1}", MARGIN + height))]);
-    });
-    let (a, b) = (x(heat.start_s - zero_s), x(heat.start_s - zero_s + heat.step_s * heat.columns as f64));
-    let data = format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(p.image));
-    h.open("g", &[("clip-path", &format!("url(#{clip})"))]);
-    h.open("g", &[("class", "zoomed")]);
-    h.empty(
-        "image",
-        &[
-            ("class", "heat"),
-            ("x", &format!("{a:.2}")),
-            ("y", &format!("{MARGIN}")),
-            ("width", &format!("{:.2}", (b - a).max(1.0))),
-            ("height", &format!("{height:.1}")),
-            ("preserveAspectRatio", "none"),
-            ("href", &data),
-        ],
-    );
-    above(h, heat, (a, b));
-    h.close("g");
-    h.close("g");
-    side(h, heat, (right, height));
-    h.within("g", &[("class", "tags")], |h| tags(h, heat, height));
-    h.open("g", &[("class", "axes")]);
-    let frame = format!("M{LEFT} {MARGIN}H{right}V{:.1}H{LEFT}Z", MARGIN + height);
-    h.empty("path", &[("class", "grid"), ("d", &frame)]);
-    let step = (rows as f64 / (height / 28.0)).ceil().max(1.0) as usize;
-    for (i, row) in heat.rows.iter().enumerate().step_by(step) {
-        let y = format!("{:.1}", MARGIN + (i as f64 + 0.5) / rows as f64 * height + 4.0);
-        let at = [("class", "tick"), ("text-anchor", "end"), ("x", "60"), ("y", &*y)];
-        h.elem("text", &at, &row.ranks.0.to_string());
-    }
-    let middle = format!("rotate(-90 13 {:.1})", MARGIN + height / 2.0);
-    let y = format!("{:.1}", MARGIN + height / 2.0);
-    h.elem(
-        "text",
-        &[("class", "label"), ("text-anchor", "middle"), ("x", "13"), ("y", &y), ("transform", &middle)],
-        "Rank",
-    );
-    h.close("g");
-    h.open("g", &[("class", "times"), ("data-y", &format!("{:.1}", MARGIN + height + 15.0))]);
-    let step = ticks::round_step(range.1 - range.0, 9);
-    for t in ticks::marks(range.0, range.1, step) {
-        let at = format!("{:.1}", x(t));
-        let y = format!("{:.1}", MARGIN + height + 15.0);
-        let number = ticks::number(t, step);
-        h.elem("text", &[("class", "tick"), ("text-anchor", "middle"), ("x", &at), ("y", &y)], &number);
-    }
-    let (middle, y) = (format!("{:.1}", (LEFT + right) / 2.0), format!("{:.1}", whole - 6.0));
-    h.elem("text", &[("class", "label"), ("text-anchor", "middle"), ("x", &middle), ("y", &y)], "Time (s)");
-    h.close("g");
-    h.close("svg");
-}
-
-/// Bars of all ranks over time.
-fn above(h: &mut Html, heat: &Heat, (a, b): (f64, f64)) {
-    let group = heat.columns.div_ceil(256).max(1);
-    let sums: Vec<f64> = (0..heat.columns.div_ceil(group))
-        .map(|g| {
-            let part = g * group..((g + 1) * group).min(heat.columns);
-            (0..heat.rows.len())
-                .flat_map(|r| part.clone().map(move |c| (r, c)))
-                .map(|(r, c)| heat.cells[r * heat.columns + c])
-                .sum()
-        })
-        .collect();
-    let most = sums.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    let width = (b - a) * group as f64 / heat.columns as f64;
-    let mut d = format!("M{a:.1} {MARGIN}");
-    for (i, v) in sums.iter().enumerate() {
-        let _ = write!(d, "V{:.1}H{:.1}", MARGIN - 2.0 - (MARGIN - 6.0) * v / most, a + width * (i + 1) as f64);
-    }
-    let _ = write!(d, "V{MARGIN}");
-    h.empty("path", &[("class", "margin above"), ("d", &d)]);
-}
-
-/// Bars of the bytes of each rank.
-fn side(h: &mut Html, heat: &Heat, (right, height): (f64, f64)) {
-    let most = heat.rows.iter().map(|r| r.bytes).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    let step = height / heat.rows.len() as f64;
-    let mut d = format!("M{:.1} {MARGIN}", right + 4.0);
-    for (i, r) in heat.rows.iter().enumerate() {
-        let _ = write!(d, "H{:.1}V{:.1}", right + 4.0 + BARS * r.bytes / most, MARGIN + step * (i + 1) as f64);
-    }
-    let _ = write!(d, "H{:.1}Z", right + 4.0);
-    h.empty("path", &[("class", "margin side"), ("d", &d)]);
-}
-
-/// The colours from the least to the most.
-fn ramp(h: &mut Html, id: &str) {
-    let colours = palette();
-    let (title, desc) = (format!("{id}-rt"), format!("{id}-rd"));
-    h.open(
-        "svg",
-        &[
-            ("class", "ramp"),
-            ("viewBox", "0 0 63 4"),
-            ("preserveAspectRatio", "none"),
-            ("role", "img"),
-            ("aria-labelledby", &format!("{title} {desc}")),
-        ],
-    );
-    h.elem("title", &[("id", &title)], "Colours");
-    h.elem("desc", &[("id", &desc)], "From dark blue for little to yellow for much");
-    for i in (1..=LEVELS as usize).step_by(3) {
-        let c = &colours[3 * i..3 * i + 3];
-        let fill = format!("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]);
-        h.empty("rect", &[("x", &format!("{}", i - 1)), ("y", "0"), ("width", "3"), ("height", "4"), ("fill", &fill)]);
-    }
-    h.close("svg");
 }
 
 fn rows_table(h: &mut Html, id: &str, heat: &Heat, run: &Run) {

@@ -1,11 +1,9 @@
 //! Access patterns, those of most bytes first, and the walk through the files with the most bytes.
 
-use crate::analysis::FileAccesses;
 use crate::pattern::PatternGroup;
-use crate::record::{Op, stem};
+use crate::record::stem;
+use crate::render::figure::offsets_of_file;
 use crate::render::html::page::Page;
-use crate::render::html::plot::{LEVELS, Layer, Numbers, Plot, Scale, short};
-use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::{pattern_text, units};
 
@@ -73,64 +71,13 @@ fn row(group: &PatternGroup) -> Vec<Cell> {
     ]
 }
 
-/// Offsets over time of one file.
+/// Offsets over time of one file, over its stripes if they are known.
 fn offsets(p: &mut Page<'_>, i: usize) {
-    let run = p.run;
-    let f: &FileAccesses = &run.offsets[i];
-    if f.shown.is_empty() {
-        return;
-    }
-    let top = f.shown.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(1).max(1);
+    let (run, f) = (p.run, &p.run.offsets[i]);
+    let of_file = |name: &str| name == f.file || stem(name) == f.file;
+    let stripe = run.layouts.iter().find(|(name, _)| of_file(name)).map(|x| x.1.stripe_bytes);
     let keep = p.caps.of(f.shown.len(), 100);
-    let step = f.shown.len().div_ceil(keep.max(1)).max(1);
-    let layer = |op: Op, name: &'static str| {
-        let of_op: Vec<_> = f.shown.iter().step_by(step).filter(|r| r.op == op).collect();
-        let box_of = |r: &&crate::record::Request| {
-            let end = r.offset.saturating_add(r.size);
-            [short_time(r.start - run.zero_s), r.offset as f64, short_time(r.end - run.zero_s), end as f64]
-        };
-        let labels = of_op.iter().map(|r| format!("{name} by rank {}", r.rank)).collect();
-        let boxes: Vec<[f64; 4]> = of_op.iter().map(box_of).collect();
-        (!boxes.is_empty()).then(|| Layer::Boxes { name: name.into(), class: name, boxes, labels })
-    };
-    let mut layers: Vec<Layer> = [layer(Op::Write, "write"), layer(Op::Read, "read")].into_iter().flatten().collect();
-    layers.splice(0..0, stripes(run, &f.file, top));
-    let some = if (f.shown.len().div_ceil(step) as u64) < f.all {
-        format!(", {} of {}", f.shown.len().div_ceil(step), units::counted(f.all, "access"))
-    } else {
-        format!(", {}", units::counted(f.all, "access"))
-    };
-    let several = if f.files > 1 { format!(" ({} files)", units::grouped(f.files)) } else { String::new() };
-    let name = format!("{}{several}", crate::render::layout::ending(&f.file, 70));
-    p.h.elem("h3", &[], &format!("{name}{some}"));
-    p.plot(Plot {
-        id: format!("offsets-{}", i + 1),
-        title: format!("Offsets over time: {name}"),
-        desc: format!("Places in the file over time{some}; the highest byte is {}", units::bytes(top as f64)),
-        height: 260.0,
-        x: Scale { low: run.range.0, high: run.range.1, label: "Time", unit: "s", numbers: Numbers::Time },
-        y: Scale { low: 0.0, high: 1.03 * top as f64, label: "Offset", unit: "B", numbers: Numbers::Prefixed },
-        time: true,
-        layers,
-    });
-}
-
-/// Lines at the stripes of a file whose layout is known; of many stripes every second, fourth, ...
-fn stripes(run: &Run, file: &str, top: u64) -> Option<Layer> {
-    let of_file = |name: &str| name == file || stem(name) == file;
-    let unit = run.layouts.iter().find(|(name, _)| of_file(name)).map(|x| x.1.stripe_bytes).filter(|u| *u > 0)?;
-    let mut every = 1u64;
-    while top / unit / every > LEVELS as u64 {
-        every *= 2;
+    if let Some(figure) = offsets_of_file(f, &run.time(), keep, stripe) {
+        p.figure(&format!("offsets-{}", i + 1), figure);
     }
-    let name = match every {
-        1 => format!("stripes of {}", units::bytes(unit as f64)),
-        n => format!("every {n} stripes of {}", units::bytes(unit as f64)),
-    };
-    (unit <= top).then_some(Layer::Levels { name, class: "stripe", step: unit as f64 * every as f64 })
-}
-
-/// Times to the microsecond.
-fn short_time(t: f64) -> f64 {
-    if t.abs() < 1e6 { (t * 1e6).round() / 1e6 } else { short(t) }
 }

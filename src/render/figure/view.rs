@@ -1,5 +1,6 @@
-//! The curves that the pictures of a signal show, thinned to the resolution of a picture.
+//! The curves that the figures of a signal show, thinned to the resolution of a figure.
 
+use super::Steps;
 use crate::analysis::{Evidence, Seen};
 use crate::period::spectrum::Powers;
 use crate::record::Trace;
@@ -9,41 +10,15 @@ use crate::transform::Spectrum;
 /// Cells of the fine curve that stands for the step curve of the trace.
 const CURVE_CELLS: usize = 4000;
 
-/// A curve on an even grid.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::render) struct Curve {
-    /// Seconds of the first value on the trace's own clock.
-    pub start_s: f64,
-    /// Seconds from one value to the next.
-    pub step_s: f64,
-    /// Bytes per second.
-    pub values: Vec<f64>,
-}
-
-impl Curve {
-    /// The same with at most `cells` values, each the mean of its part.
-    pub fn coarse(&self, cells: usize) -> Curve {
-        let group = self.values.len().div_ceil(cells).max(1);
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        let values = self.values.chunks(group).map(mean).collect();
-        Curve { start_s: self.start_s, step_s: self.step_s * group as f64, values }
-    }
-
-    /// Time at which value `i` begins.
-    pub fn time(&self, i: usize) -> f64 {
-        self.start_s + i as f64 * self.step_s
-    }
-}
-
-/// The content of the pictures of one signal.
+/// The content of the figures of one signal.
 #[derive(Debug, Clone)]
 pub struct View {
     /// File name of the trace.
     pub(in crate::render) name: String,
     /// Bandwidth of the trace itself, in fine bins.
-    pub(in crate::render) original: Curve,
+    pub(in crate::render) original: Steps,
     /// The sampled signal.
-    pub(in crate::render) sampled: Curve,
+    pub(in crate::render) sampled: Steps,
     /// Powers of the sampled signal; `None` if it is constant.
     pub(in crate::render) powers: Option<Powers>,
     /// Its spectrum.
@@ -53,7 +28,7 @@ pub struct View {
 }
 
 impl View {
-    /// Prepares the pictures of the signal of one mode: one more pass over the trace, with the selection of its analysis.
+    /// Prepares the figures of the signal of one mode: one more pass over the trace, with the selection of its analysis.
     pub fn new(trace: &Trace, mode: Mode, selection: &Selection, evidence: Evidence) -> View {
         let Evidence { signal, powers, spectrum, seen } = evidence;
         let duration = (signal.end - signal.start).max(1.0 / signal.rate_hz);
@@ -63,17 +38,22 @@ impl View {
         let values = bin(Activity::new(trace, mode, selection).spans(), grid);
         View {
             name: file_name(&trace.path),
-            original: Curve { start_s, step_s: width, values },
-            sampled: Curve { start_s, step_s: 1.0 / signal.rate_hz, values: signal.samples },
+            original: Steps { start: start_s, step: width, values },
+            sampled: Steps { start: start_s, step: 1.0 / signal.rate_hz, values: signal.samples },
             powers,
             spectrum,
             seen,
         }
     }
 
+    /// Mean of the sampled signal.
+    pub(in crate::render) fn mean(&self) -> f64 {
+        self.sampled.values.iter().sum::<f64>() / self.sampled.values.len().max(1) as f64
+    }
+
     /// The curve of the highest resolution: in a long run the sampled signal is finer than the other.
-    pub(in crate::render) fn finest(&self) -> &Curve {
-        if self.original.step_s > self.sampled.step_s { &self.sampled } else { &self.original }
+    pub(in crate::render) fn finest(&self) -> &Steps {
+        if self.original.step > self.sampled.step { &self.sampled } else { &self.original }
     }
 }
 

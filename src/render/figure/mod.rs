@@ -1,0 +1,75 @@
+//! Figures: data in layers over axes. A function makes each, [`draw`] draws all of them, for files and for pages.
+
+mod autocorrelation;
+mod axis;
+mod bandwidth;
+mod bursts;
+mod classes;
+mod comparison;
+mod correlation;
+mod cosines;
+mod draw;
+mod map;
+mod model;
+mod offsets;
+mod rank;
+mod spectrum;
+mod steps;
+mod text;
+mod timeline;
+mod view;
+
+pub use classes::classes;
+pub use comparison::comparison;
+pub use draw::Look;
+pub use offsets::offsets;
+pub use view::View;
+
+pub(super) use axis::{Axis, Numbers, round_step};
+pub(super) use bandwidth::bandwidth as bandwidth_of;
+pub(super) use classes::of_local as classes_of_file;
+pub(super) use draw::{Drawn, draw, escaped, tidy};
+pub(super) use model::{Figure, Layer, Panel, Shape, color};
+pub(super) use offsets::of_accesses as offsets_of_file;
+pub(super) use steps::{Steps, short};
+pub(super) use text::width;
+pub(super) use timeline::Timeline;
+
+use crate::analysis::SignalReport;
+
+/// A figure of a signal; `None` if the signal has nothing for it.
+type OfSignal = fn(&SignalReport, &View, &Timeline) -> Option<Figure>;
+
+/// The figures of a signal below that of its bandwidth, and whether a page has them, too.
+pub(super) const OF_SIGNAL: [(&str, OfSignal, bool); 9] = [
+    ("bursts", bursts::bursts, true),
+    ("distances", bursts::distances, true),
+    ("spectrum", spectrum::spectrum, true),
+    ("autocorrelation", autocorrelation::autocorrelation, true),
+    ("correlation", correlation::correlation, true),
+    ("scalogram", map::scalogram, true),
+    ("map", map::map, true),
+    ("reconstruction", cosines::reconstruction, false),
+    ("fit", cosines::fit, true),
+];
+
+/// The bandwidth of one signal as SVG.
+pub fn bandwidth(signal: &SignalReport, view: &View, look: &Look) -> String {
+    draw(&bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal)), look, "").svg
+}
+
+/// Names of the figures of a signal.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once("bandwidth").chain(OF_SIGNAL.iter().map(|f| f.0))
+}
+
+/// The figures of one signal, all or `only` some of them: the end of its file name and its SVG.
+pub fn pictures(signal: &SignalReport, view: &View, look: &Look, only: &[String]) -> Vec<(&'static str, String)> {
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
+    let time = Timeline::whole(signal);
+    let svg = |figure: &Figure| draw(figure, look, "").svg;
+    let first = wanted("bandwidth").then(|| ("bandwidth", bandwidth(signal, view, look)));
+    let more = OF_SIGNAL.iter().filter(|f| wanted(f.0));
+    let more = more.filter_map(|(name, make, _)| Some((*name, svg(&make(signal, view, &time)?))));
+    first.into_iter().chain(more).collect()
+}

@@ -1,0 +1,250 @@
+//! What a figure is.
+
+use plotters::style::{RGBAColor, RGBColor};
+use serde::Serialize;
+
+use super::axis::Axis;
+use super::steps::Steps;
+
+/// Colours that stay apart for most eyes (after Okabe and Ito) and in print.
+pub mod color {
+    use plotters::style::RGBColor;
+
+    /// The trace itself.
+    pub const ORIGINAL: RGBColor = RGBColor(135, 158, 182);
+    /// A peak above the axis.
+    pub const OUTLINE: RGBColor = RGBColor(105, 125, 150);
+    /// The sampled signal, and writes.
+    pub const SIGNAL: RGBColor = RGBColor(0, 90, 160);
+    /// The dominant cosine or period, and reads.
+    pub const DOMINANT: RGBColor = RGBColor(213, 94, 0);
+    /// Further periods.
+    pub const OTHERS: [RGBColor; 4] =
+        [RGBColor(118, 56, 158), RGBColor(166, 118, 29), RGBColor(0, 140, 160), RGBColor(110, 110, 110)];
+    /// Where the period holds.
+    pub const VALID: RGBColor = RGBColor(0, 158, 115);
+    /// The next burst.
+    pub const NEXT: RGBColor = RGBColor(204, 121, 167);
+    /// The strongest frequency over time, on blue.
+    pub const TRACK: RGBColor = RGBColor(240, 228, 66);
+    /// Text and axes.
+    pub const INK: RGBColor = RGBColor(40, 40, 40);
+    /// Captions.
+    pub const SOFT: RGBColor = RGBColor(90, 100, 112);
+    /// Grid lines.
+    pub const GRID: RGBColor = RGBColor(225, 225, 225);
+    /// What lies behind a figure.
+    pub const PAPER: RGBColor = RGBColor(255, 255, 255);
+
+    /// The names that the style of a page has for them, which knows light and dark.
+    pub const NAMES: [(RGBColor, &str); 15] = [
+        (ORIGINAL, "trace"),
+        (OUTLINE, "trace"),
+        (SIGNAL, "write"),
+        (DOMINANT, "read"),
+        (OTHERS[0], "o1"),
+        (OTHERS[1], "o2"),
+        (OTHERS[2], "o3"),
+        (OTHERS[3], "soft"),
+        (VALID, "valid"),
+        (NEXT, "next"),
+        (TRACK, "track"),
+        (INK, "ink"),
+        (SOFT, "soft"),
+        (GRID, "line"),
+        (PAPER, "paper"),
+    ];
+}
+
+/// A figure: panels below each other.
+#[derive(Debug, Clone, Default)]
+pub struct Figure {
+    /// What is seen, with the answer, in one line.
+    pub title: String,
+    /// Where it comes from, and which part of that is shown.
+    pub caption: String,
+    /// Panels from above.
+    pub panels: Vec<Panel>,
+}
+
+/// Data over two axes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Panel {
+    /// The axis to the right; without a label that of the panel below.
+    pub x: Axis,
+    /// The axis upwards.
+    pub y: Axis,
+    /// Height of the data on paper in pixels.
+    #[serde(skip)]
+    pub height: f64,
+    /// From the back to the front.
+    pub layers: Vec<Layer>,
+    /// Texts at the right, each at its height.
+    #[serde(skip)]
+    pub beside: Vec<(f64, String)>,
+    /// Bars at the right, from the first row at the top on, as shares of the longest.
+    #[serde(skip)]
+    pub side: Vec<f64>,
+    /// A text in the upper right corner.
+    #[serde(skip)]
+    pub note: String,
+}
+
+/// A curve, or marks of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Layer {
+    /// Its entry in the legend; none if it is empty.
+    pub name: String,
+    /// Its colour.
+    #[serde(skip)]
+    pub color: RGBAColor,
+    /// Width of its lines on paper in pixels.
+    #[serde(skip)]
+    pub width: f64,
+    /// Its lines are broken.
+    #[serde(skip)]
+    pub dashed: bool,
+    /// What is drawn.
+    #[serde(flatten)]
+    pub shape: Shape,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Shape {
+    /// A filled step curve over zero.
+    Area(Steps),
+    /// A step curve as a line.
+    Curve(Steps),
+    /// The room between two step curves, from `start` on `step` each.
+    Band { start: f64, step: f64, spans: Vec<(f64, f64)> },
+    /// A line through points.
+    Line {
+        #[serde(skip)]
+        points: Vec<(f64, f64)>,
+    },
+    /// Lines from zero up.
+    Stems { points: Vec<(f64, f64)> },
+    /// Dots.
+    Dots { points: Vec<(f64, f64)> },
+    /// Values above the end of the axis.
+    Peaks { at: Vec<f64> },
+    /// Spans of time in a row above the data, or over all of its height; the text stands at the first.
+    Spans {
+        row: Option<usize>,
+        spans: Vec<(f64, f64)>,
+        #[serde(skip)]
+        text: String,
+    },
+    /// Vertical lines.
+    Marks { at: Vec<f64> },
+    /// Horizontal lines.
+    Levels { at: Vec<f64> },
+    /// Rectangles from x and y to x and y, and what each of them is.
+    Boxes { boxes: Vec<[f64; 4]>, labels: Vec<String> },
+    /// Texts, each in the middle of a place.
+    Texts {
+        #[serde(skip)]
+        texts: Vec<((f64, f64), String)>,
+    },
+    /// A picture of all of the height from one x to another, and the colours of its values.
+    Image {
+        #[serde(skip)]
+        href: String,
+        #[serde(skip)]
+        x: (f64, f64),
+        #[serde(skip)]
+        colours: Vec<RGBColor>,
+    },
+    /// Rows of cells: colours of shares of the largest value.
+    Map {
+        #[serde(skip)]
+        rows: Vec<Row>,
+    },
+}
+
+/// A row of cells: from `x0` on `step` wide each, between two heights; values from 0 to 1.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Start of the first cell.
+    pub x0: f64,
+    /// Width of a cell.
+    pub step: f64,
+    /// Lower and upper end.
+    pub y: (f64, f64),
+    /// Shares of the largest value.
+    pub values: Vec<f64>,
+}
+
+impl Panel {
+    /// A panel of the usual height.
+    pub fn new(x: Axis, y: Axis, layers: Vec<Layer>) -> Panel {
+        Panel { x, y, height: 370.0, layers, beside: Vec::new(), side: Vec::new(), note: String::new() }
+    }
+
+    /// The same, so high.
+    pub fn height(self, height: f64) -> Panel {
+        Panel { height, ..self }
+    }
+
+    /// Rows of spans above the data.
+    pub fn rows(&self) -> usize {
+        let row = |l: &Layer| if let Shape::Spans { row: Some(r), .. } = l.shape { r + 1 } else { 0 };
+        self.layers.iter().map(row).max().unwrap_or(0)
+    }
+}
+
+impl Layer {
+    /// A layer of full colour.
+    pub fn new(name: impl Into<String>, color: RGBColor, shape: Shape) -> Layer {
+        Layer { name: name.into(), color: color.into(), width: 2.0, dashed: false, shape }
+    }
+
+    /// The same, through which others can be seen.
+    pub fn mix(mut self, share: f64) -> Layer {
+        self.color.3 = share;
+        self
+    }
+
+    /// The same with lines of this width.
+    pub fn wide(self, width: f64) -> Layer {
+        Layer { width, ..self }
+    }
+
+    /// The same with broken lines.
+    pub fn dashed(self) -> Layer {
+        Layer { dashed: true, ..self }
+    }
+}
+
+impl Figure {
+    /// Layers with an entry in the legend, what lies behind the data last.
+    pub fn legend(&self) -> Vec<&Layer> {
+        let mut all: Vec<&Layer> = Vec::new();
+        for layer in self.panels.iter().flat_map(|p| &p.layers).filter(|l| !l.name.is_empty()) {
+            if !all.iter().any(|l| l.name == layer.name) {
+                all.push(layer);
+            }
+        }
+        all.sort_by_key(|l| matches!(l.shape, Shape::Spans { row: None, .. }));
+        all
+    }
+
+    /// The same with at most `most` values of a curve.
+    pub fn thinned(mut self, most: usize) -> Figure {
+        for layer in self.panels.iter_mut().flat_map(|p| &mut p.layers) {
+            if let Shape::Area(s) | Shape::Curve(s) = &mut layer.shape {
+                *s = s.thinned(most);
+            }
+        }
+        self
+    }
+
+    /// What is seen, for those who do not see it.
+    pub fn described(&self) -> String {
+        let axes: Vec<String> = self.panels.iter().map(|p| format!("{} over {}", p.y.title(), p.x.title())).collect();
+        let names: Vec<&str> = self.legend().into_iter().map(|l| &*l.name).collect();
+        format!("{}. Shown: {}", axes.join("; "), names.join("; "))
+    }
+}
