@@ -18,9 +18,9 @@ pub enum Coloring {
 const BLUES: [(u8, u8, u8); 2] = [(247, 251, 255), (33, 113, 181)];
 const WHITE: &str = "#ffffff";
 /// Fill and line of the first group (`--green`) and of the second (`--red`): everybody can tell blue from orange.
-const FIRST: (&str, &str) = ("#c3daf1", "#005AA0");
-const SECOND: (&str, &str) = ("#fbd7ae", "#D55E00");
-const INK: &str = "#5A6470";
+const FIRST: (&str, &str) = ("#c3daf1", "#1f5fa8");
+const SECOND: (&str, &str) = ("#fbd7ae", "#b45309");
+const INK: &str = "#5a6470";
 
 /// Fills of the nodes of a graph.
 pub(super) struct Fills {

@@ -80,7 +80,7 @@ pub fn draw(figure: &Figure, look: &Look, id: &str) -> Drawn {
     let (mut boxes, mut panels) = (Vec::new(), String::new());
     for (i, (panel, edge)) in figure.panels.iter().zip(&inner).enumerate() {
         let at = [left, top + edge[1], right.max(left + 20.0), top + edge[1] + panel.height * u * scale];
-        panels += &of_panel(panel, at, look, &format!("{id}-clip-{i}"));
+        panels += &of_panel(panel, at, look, &format!("clip-{i}{id}"));
         boxes.push(at);
         top = at[3] + edge[3];
     }
@@ -516,7 +516,8 @@ pub fn tidy(svg: &str, page: bool) -> String {
     {
         rest = after;
         let (text, key) = before.rsplit_once(' ').unwrap_or(("", before));
-        let is = |c: &(RGBColor, &str)| value == format!("#{:02X}{:02X}{:02X}", c.0.0, c.0.1, c.0.2);
+        let is =
+            |c: &(RGBColor, &str)| value.eq_ignore_ascii_case(&format!("#{:02x}{:02x}{:02x}", c.0.0, c.0.1, c.0.2));
         let named = color::NAMES.iter().find(|c| page && value.starts_with('#') && is(c));
         let value = match key {
             "font-family" | "opacity" if matches!(value, "sans-serif" | "1") => None,
