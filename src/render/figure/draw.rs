@@ -280,7 +280,7 @@ impl Frame<'_> {
     }
 
     fn y(&self, v: f64) -> f64 {
-        self.above + (1.0 - self.panel.y.share(v).clamp(-3.0, 4.0)) * self.size.1
+        self.above + (1.0 - self.panel.y.share(v).clamp(0.0, 1.0)) * self.size.1
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
