@@ -44,6 +44,8 @@ mod truth;
 
 pub use parameter::{Kind, Parameter, Value, Values};
 pub use plan::Workload;
+#[cfg(feature = "internals")]
+pub use random::Random;
 pub use truth::{
     Order, PatternKind, PatternPeriod, Period, Phase, Ranks, SizeSummary, TRUTH_SCHEMA, TruePattern, Truth,
     Unpatterned, Window,

@@ -2,11 +2,11 @@
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// The stream number `stream` of a seed.
-    pub(crate) fn new(seed: u64, stream: u64) -> Random {
+    pub fn new(seed: u64, stream: u64) -> Random {
         Random(mix(seed ^ mix(stream.wrapping_add(0x9e37_79b9_7f4a_7c15))))
     }
 
@@ -16,7 +16,7 @@ impl Random {
     }
 
     /// Uniform over [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -26,7 +26,7 @@ impl Random {
     }
 
     /// Standard normal (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let (u, v) = (1.0 - self.unit(), self.unit());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     }
