@@ -1,12 +1,14 @@
 //! What jobs do: synthetic mixes, and traces replayed.
 
+use std::ops::Range;
 use std::path::Path;
 
+use clap::ValueEnum;
 use iophase::formats;
 use iophase::internals::workload::Random;
 use iophase::record::{Data, Interval};
 
-use crate::sim::{BANDWIDTH, Job, Span};
+use crate::sim::{BANDWIDTH, Job};
 
 /// A computation and the I/O after it.
 #[derive(Debug, Clone)]
@@ -18,167 +20,120 @@ pub struct Phase {
     pub characteristic_s: f64,
 }
 
-/// What a job does next.
-#[derive(Debug, Clone)]
+/// What a job does again and again.
 pub enum Plan {
-    Cycle(Cycle),
+    /// Period and time in I/O alone, seconds, and their jitter; if it is aperiodic; from when on all takes how much longer.
+    Cycle { period_s: f64, io_s: f64, jitter: f64, aperiodic: bool, change: Option<(f64, f64)> },
+    /// Phases, and the next one.
     Replay(Vec<Phase>, usize),
-}
-
-/// The same again and again.
-#[derive(Debug, Clone)]
-pub struct Cycle {
-    /// Alone, seconds.
-    pub period_s: f64,
-    pub io_s: f64,
-    /// Standard deviation of computations and of bytes, as a share.
-    pub jitter: f64,
-    /// Computations and bytes are exponentially distributed.
-    pub aperiodic: bool,
-    /// From a time on everything takes this much longer.
-    pub change: Option<(f64, f64)>,
-    /// Small writes between bursts, and how many are done.
-    pub logs: u32,
-    pub logged: u32,
 }
 
 /// Calls of a burst.
 const CALLS: usize = 8;
-/// Share of a burst that a small write between bursts has.
-const LOG: f64 = 1e-3;
-
-impl Cycle {
-    fn next(&mut self, now_s: f64, random: &mut Random) -> Phase {
-        let longer = self.change.filter(|(at_s, _)| now_s >= *at_s).map_or(1.0, |(_, factor)| factor);
-        let around_one = |random: &mut Random| match self.aperiodic {
-            true => -(1.0 - random.unit()).ln(),
-            false => (1.0 + self.jitter * random.normal()).max(0.1),
-        };
-        let compute_s = longer * (self.period_s - self.io_s) / f64::from(self.logs + 1) * around_one(random);
-        let bytes = longer * self.io_s * BANDWIDTH;
-        let calls = if self.logged < self.logs {
-            self.logged += 1;
-            vec![LOG * bytes]
-        } else {
-            self.logged = 0;
-            vec![bytes * around_one(random) / CALLS as f64; CALLS]
-        };
-        Phase { compute_s, calls, characteristic_s: longer * self.period_s }
-    }
-}
 
 impl Plan {
     pub fn next(&mut self, now_s: f64, random: &mut Random) -> Phase {
-        match self {
-            Plan::Cycle(c) => c.next(now_s, random),
-            Plan::Replay(phases, at) => {
-                let phase = phases[*at % phases.len()].clone();
-                *at += 1;
-                phase
+        let (period_s, io_s, jitter, aperiodic, change) = match self {
+            Plan::Cycle { period_s, io_s, jitter, aperiodic, change } => {
+                (*period_s, *io_s, *jitter, *aperiodic, change)
             }
-        }
+            Plan::Replay(phases, at) => {
+                *at += 1;
+                return phases[(*at - 1) % phases.len()].clone();
+            }
+        };
+        let longer = change.filter(|(at_s, _)| now_s >= *at_s).map_or(1.0, |(_, factor)| factor);
+        let around_one = |random: &mut Random| match aperiodic {
+            true => -(1.0 - random.unit()).ln(),
+            false => (1.0 + jitter * random.normal()).max(0.1),
+        };
+        let compute_s = longer * (period_s - io_s) * around_one(random);
+        let calls = vec![longer * io_s * BANDWIDTH * around_one(random) / CALLS as f64; CALLS];
+        Phase { compute_s, calls, characteristic_s: longer * period_s }
     }
 }
 
-/// How jobs are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub enum Workload {
     /// One job of a short period among fifteen of a long one.
     OneAmongFifteen,
     /// Five jobs around each of 10, 100 and 1000 s.
     Decades,
-    /// As `Decades`; a third of the jobs takes three times as long from the middle on.
+    /// The same; a third of the jobs takes three times as long from the middle of the measured time on.
     Changes,
-    /// As `Decades`, with six small writes between bursts.
-    Logs,
     /// The sample traces, as they are and ten and a hundred times as slow.
     Replayed,
 }
 
-/// What is varied.
+/// A workload, and what can be varied.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    pub workload: Workload,
+    workload: Workload,
     /// I/O of all jobs, alone, as a share of the time.
     pub load: f64,
     pub jitter: f64,
     /// Share of the jobs that is aperiodic.
     pub aperiodic: f64,
-    /// Of the standard time.
-    pub length: f64,
 }
 
+type Axis = (&'static str, &'static [f64], fn(&mut Setting, f64));
+/// What a sweep varies.
+pub const AXES: [Axis; 3] = [
+    ("load", &[0.3, 0.5, 0.7, 0.9], |s, x| s.load = x),
+    ("jitter", &[0.0, 0.05, 0.1, 0.2, 0.4], |s, x| s.jitter = x),
+    ("share of aperiodic jobs", &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], |s, x| s.aperiodic = x),
+];
+
 impl Workload {
-    pub const ALL: [Workload; 5] =
-        [Workload::OneAmongFifteen, Workload::Decades, Workload::Changes, Workload::Logs, Workload::Replayed];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Workload::OneAmongFifteen => "one-among-fifteen",
-            Workload::Decades => "decades",
-            Workload::Changes => "changes",
-            Workload::Logs => "logs",
-            Workload::Replayed => "replayed",
-        }
-    }
-
     /// The setting of the tables.
     pub fn setting(self) -> Setting {
         let load = if self == Workload::OneAmongFifteen { 1.0 } else { 0.7 };
-        Setting { workload: self, load, jitter: 0.05, aperiodic: 0.0, length: 1.0 }
+        Setting { workload: self, load, jitter: 0.05, aperiodic: 0.0 }
     }
 }
 
 impl Setting {
-    /// Twelve of the longest cycles, the first four of them unmeasured.
-    pub fn span(&self) -> Span {
-        let longest_s = if self.workload == Workload::OneAmongFifteen { 384.0 } else { 1000.0 };
-        Span { warm_s: 4.0 * longest_s * self.length, end_s: 12.0 * longest_s * self.length }
+    /// Simulated time, twelve of the longest cycles, seconds.
+    pub fn end_s(&self) -> f64 {
+        12.0 * if self.workload == Workload::OneAmongFifteen { 384.0 } else { 1000.0 }
     }
 
-    /// # Errors
-    ///
-    /// A sample trace cannot be read.
+    /// Jobs that are alike.
+    pub fn classes(&self) -> Vec<Range<usize>> {
+        match self.workload {
+            Workload::OneAmongFifteen => vec![0..1, 1..16],
+            Workload::Replayed => vec![0..4, 4..8, 8..12],
+            _ => vec![0..5, 5..10, 10..15],
+        }
+    }
+
+    /// Fails if a sample trace cannot be read.
     pub fn jobs(&self, seed: u64) -> iophase::Result<Vec<Job>> {
         if self.workload == Workload::Replayed {
             return replayed(self.load, seed);
         }
         let mut random = Random::new(seed, 0);
-        let cycles = match self.workload {
-            Workload::OneAmongFifteen => [19.2].into_iter().chain([384.0; 15]).map(|p| (p, p / 16.0)).collect(),
-            _ => decades(&mut random),
+        // period, and share of the load
+        let jobs: Vec<(f64, f64)> = match self.workload {
+            Workload::OneAmongFifteen => [19.2].into_iter().chain([384.0; 15]).map(|p| (p, 1.0)).collect(),
+            _ => {
+                (0..15).map(|i| (10f64.powi(1 + i / 5) * (1.0 + 0.1 * random.normal()), 0.2 + random.unit())).collect()
+            }
         };
-        let load: f64 = cycles.iter().map(|(period_s, io_s)| io_s / period_s).sum();
-        let middle_s = 0.5 * (self.span().warm_s + self.span().end_s);
-        let cycle = |(number, (period_s, io_s)): (usize, &(f64, f64))| Cycle {
-            period_s: *period_s,
-            io_s: io_s * self.load / load,
-            jitter: self.jitter,
-            // spread over the classes, which have five jobs each
-            aperiodic: ((number * 4 % 15) as f64) < 15.0 * self.aperiodic,
-            change: (self.workload == Workload::Changes && number % 3 == 0).then_some((middle_s, 3.0)),
-            logs: if self.workload == Workload::Logs { 6 } else { 0 },
-            logged: 0,
-        };
-        let job = |(number, cycle): (usize, Cycle)| {
-            let class = match self.workload {
-                Workload::OneAmongFifteen => format!("{} s", cycle.period_s),
-                _ => format!("{} s", 10u32.pow(1 + number as u32 / 5)),
+        let load: f64 = jobs.iter().map(|j| j.1).sum();
+        let job = |(i, (period_s, share)): (usize, &(f64, f64))| {
+            let plan = Plan::Cycle {
+                period_s: *period_s,
+                io_s: period_s * share * self.load / load,
+                jitter: self.jitter,
+                // spread over the classes
+                aperiodic: ((i * 4 % 15) as f64) < 15.0 * self.aperiodic,
+                change: (self.workload == Workload::Changes && i % 3 == 0).then_some((self.end_s() * 2.0 / 3.0, 3.0)),
             };
-            Job::new(class, Plan::Cycle(cycle), Random::new(seed, 1 + number as u64))
+            Job::new(plan, Random::new(seed, 1 + i as u64))
         };
-        Ok(cycles.iter().enumerate().map(cycle).enumerate().map(job).collect())
+        Ok(jobs.iter().enumerate().map(job).collect())
     }
-}
-
-/// Period and time in I/O of fifteen jobs, five of each order of magnitude. What share of the load each has is drawn.
-fn decades(random: &mut Random) -> Vec<(f64, f64)> {
-    let periods = [10.0, 100.0, 1000.0].into_iter().flat_map(|p| [p; 5]);
-    let mut of = |p: f64| {
-        let period_s = p * (1.0 + 0.1 * random.normal()).max(0.5);
-        (period_s, period_s * (0.2 + random.unit()))
-    };
-    periods.map(&mut of).collect()
 }
 
 /// The sample traces with their true periods in seconds, each until a time of the trace.
@@ -192,35 +147,34 @@ const SAMPLES: [(&str, &[(f64, f64)]); 4] = [
 /// Rows closer than this many seconds belong to one I/O phase of the trace.
 const TOGETHER_S: f64 = 0.1;
 
+/// The I/O of all is made shorter in proportion, down to the load.
 fn replayed(load: f64, seed: u64) -> iophase::Result<Vec<Job>> {
-    let mut traces = Vec::new();
-    for (name, periods) in SAMPLES {
-        let path = format!("{}/data/{name}.darshan", env!("CARGO_MANIFEST_DIR"));
-        traces.push((name, phases(Path::new(&path), periods)?));
-    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let read = |(name, periods)| phases(&folder.join(name).with_extension("darshan"), periods);
+    let traces = SAMPLES.into_iter().map(read).collect::<iophase::Result<Vec<Vec<Phase>>>>()?;
     let io_s = |p: &Phase| p.calls.iter().sum::<f64>() / BANDWIDTH;
-    let share = |phases: &[Phase]| {
-        let io: f64 = phases.iter().map(io_s).sum();
-        io / phases.iter().map(|p| p.compute_s + io_s(p)).sum::<f64>()
+    let share = |trace: &Vec<Phase>| {
+        let io: f64 = trace.iter().map(io_s).sum();
+        io / (io + trace.iter().map(|p| p.compute_s).sum::<f64>())
     };
     let scales = [1.0, 10.0, 100.0];
-    let less = load / (scales.len() as f64 * traces.iter().map(|(_, phases)| share(phases)).sum::<f64>());
+    let less = load / (scales.len() as f64 * traces.iter().map(share).sum::<f64>());
     let mut jobs = Vec::new();
     for scale in scales {
-        for (name, phases) in &traces {
+        for trace in &traces {
             let scaled = |p: &Phase| Phase {
                 compute_s: scale * (p.compute_s + (1.0 - less) * io_s(p)).max(0.0),
                 calls: p.calls.iter().map(|bytes| scale * less * bytes).collect(),
                 characteristic_s: scale * p.characteristic_s,
             };
-            let plan = Plan::Replay(phases.iter().map(scaled).collect(), 0);
-            jobs.push(Job::new(format!("{name} x{scale}"), plan, Random::new(seed, jobs.len() as u64)));
+            let plan = Plan::Replay(trace.iter().map(scaled).collect(), 0);
+            jobs.push(Job::new(plan, Random::new(seed, jobs.len() as u64)));
         }
     }
     Ok(jobs)
 }
 
-/// The I/O phases of a trace. Each takes as long alone as it did in the trace; its bytes are those of its rows in proportion.
+/// The I/O phases of a trace. Each takes as long alone as it did in the trace.
 fn phases(path: &Path, periods: &[(f64, f64)]) -> iophase::Result<Vec<Phase>> {
     let read = formats::ReadOptions::default();
     let trace = formats::read(&formats::Source::open(path, &read.limits)?, None, &read)?;
@@ -239,8 +193,7 @@ fn phases(path: &Path, periods: &[(f64, f64)]) -> iophase::Result<Vec<Phase>> {
     }
     let mut before_s = 0.0;
     let phase = |(start_s, end_s): &(f64, f64)| {
-        let compute_s = start_s - before_s;
-        before_s = *end_s;
+        let compute_s = start_s - std::mem::replace(&mut before_s, *end_s);
         let characteristic_s = periods.iter().find(|(until_s, _)| start_s < until_s).map_or(f64::NAN, |(_, p)| *p);
         Phase { compute_s, calls: vec![(end_s - start_s) * BANDWIDTH / CALLS as f64; CALLS], characteristic_s }
     };

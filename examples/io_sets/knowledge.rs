@@ -1,8 +1,8 @@
 //! What a scheduler is told about a job when it asks for access.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use iophase::online::{Every, Options, Prediction, Session};
 use iophase::record::Interval;
@@ -15,24 +15,16 @@ use crate::jobs::Phase;
 pub struct Prophecy {
     /// Mean time between the starts of bursts, seconds.
     pub characteristic_s: f64,
-    /// The next burst, if more than the time between bursts is known.
-    pub burst: Option<Burst>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Burst {
-    pub bytes: f64,
-    /// Earliest start within the uncertainty, and when the burst after it is due, seconds.
-    pub earliest_s: f64,
-    pub valid_until_s: f64,
+    /// The next burst, if it is known: bytes, its earliest start, and when the one after it is due at the latest.
+    pub burst: Option<(f64, f64, f64)>,
 }
 
 impl Prophecy {
     /// Bytes left of the I/O that began at a time and has moved some. `None` if it is not the predicted burst: too early for it, or
     /// long overdue. Of a burst that outgrows its prediction as much is left, for all one knows, as it has outgrown it.
     pub fn left(&self, start_s: f64, moved: f64) -> Option<f64> {
-        let expected = self.burst.filter(|b| (b.earliest_s..=b.valid_until_s).contains(&start_s))?;
-        Some((expected.bytes - moved).abs())
+        let (bytes, earliest_s, latest_s) = self.burst?;
+        (earliest_s..=latest_s).contains(&start_s).then_some((bytes - moved).abs())
     }
 }
 
@@ -41,25 +33,27 @@ pub trait Knowledge {
     /// A call of a job is over.
     fn row(&mut self, _job: usize, _row: &Interval) {}
     /// A job asks for access at a time. Only the truth may look at the phase.
-    fn ask(&mut self, job: usize, now_s: f64, phase: &Phase) -> Option<Prophecy>;
+    fn ask(&mut self, _job: usize, _now_s: f64, _phase: &Phase) -> Option<Prophecy> {
+        None
+    }
+    /// Predictions made: all, those with a period to plan with, and those with a period of the right set.
+    fn predictions(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// Nothing is known.
 pub struct Nothing;
 
-impl Knowledge for Nothing {
-    fn ask(&mut self, _: usize, _: f64, _: &Phase) -> Option<Prophecy> {
-        None
-    }
-}
+impl Knowledge for Nothing {}
 
 /// Everything is known, from the plan of the job.
 pub struct Truth;
 
 impl Knowledge for Truth {
     fn ask(&mut self, _: usize, now_s: f64, phase: &Phase) -> Option<Prophecy> {
-        let burst = Burst { bytes: phase.calls.iter().sum(), earliest_s: now_s, valid_until_s: now_s };
-        Some(Prophecy { characteristic_s: phase.characteristic_s, burst: Some(burst) })
+        let burst = Some((phase.calls.iter().sum(), now_s, now_s));
+        Some(Prophecy { characteristic_s: phase.characteristic_s, burst })
     }
 }
 
@@ -82,12 +76,7 @@ pub struct Iophase {
     sessions: BTreeMap<usize, Session>,
     /// What was told last, and until when it holds.
     told: BTreeMap<usize, (Prophecy, f64)>,
-    /// Predictions: all, those with a period to plan with, and those with a period of the right set.
-    pub predictions: u64,
-    pub periods: u64,
-    pub right_sets: u64,
-    /// Rows and predictions are printed.
-    log: bool,
+    predictions: [u64; 3],
 }
 
 /// The documentation advises not to plan with less.
@@ -96,10 +85,6 @@ const LEAST_CONFIDENCE: f64 = 0.5;
 const DEVIATIONS: f64 = 3.0;
 
 impl Iophase {
-    pub fn new(log: bool) -> Iophase {
-        Iophase { log, ..Iophase::default() }
-    }
-
     fn session(&mut self, job: usize) -> &mut Session {
         self.sessions.entry(job).or_insert_with(|| Session::new(None, Options::default().every(Every::Message)))
     }
@@ -107,33 +92,26 @@ impl Iophase {
 
 impl Knowledge for Iophase {
     fn row(&mut self, job: usize, row: &Interval) {
-        if self.log {
-            eprintln!("{}", json!({"job": job, "row": [row.start, row.end, row.bytes]}));
-        }
         self.session(job).feed(std::slice::from_ref(row));
     }
 
     /// Asks again when what was told has expired.
     fn ask(&mut self, job: usize, now_s: f64, phase: &Phase) -> Option<Prophecy> {
-        if let Some((told, until_s)) = self.told.get(&job)
-            && now_s <= *until_s
-        {
+        if let Some((told, _)) = self.told.get(&job).filter(|(_, until_s)| now_s <= *until_s) {
             return Some(*told);
         }
         let p = self.session(job).predict();
-        if self.log {
-            eprintln!("{}", json!({"job": job, "asked_s": now_s, "true_s": phase.characteristic_s, "prediction": p}));
-        }
-        self.predictions += 1;
         let told = prophecy(&p);
-        if let (Some(told), Some(until_s)) = (told, p.valid_until_s) {
-            self.told.insert(job, (told, until_s));
-            self.periods += 1;
-            self.right_sets += u64::from(set(told.characteristic_s) == set(phase.characteristic_s));
-        } else {
-            self.told.remove(&job);
-        }
+        let right = told.is_some_and(|t| set(t.characteristic_s) == set(phase.characteristic_s));
+        let counts = [true, told.is_some(), right];
+        counts.into_iter().zip(&mut self.predictions).for_each(|(is, n)| *n += u64::from(is));
+        self.told.remove(&job);
+        self.told.extend(told.zip(p.valid_until_s).map(|told| (job, told)));
         told
+    }
+
+    fn predictions(&self) -> [u64; 3] {
+        self.predictions
     }
 }
 
@@ -142,7 +120,7 @@ fn prophecy(p: &Prediction) -> Option<Prophecy> {
     let characteristic_s = p.period_s.filter(|_| p.periodic && p.confidence >= Some(LEAST_CONFIDENCE))?;
     let burst = p.bytes.zip(p.next_start_s).zip(p.valid_until_s).map(|((bytes, start_s), until_s)| {
         let uncertain_s = p.next_start_std_s.map_or(0.25 * characteristic_s, |std| DEVIATIONS * std);
-        Burst { bytes, earliest_s: start_s - uncertain_s, valid_until_s: until_s + uncertain_s }
+        (bytes, start_s - uncertain_s, until_s + uncertain_s)
     });
     Some(Prophecy { characteristic_s, burst })
 }
@@ -152,40 +130,33 @@ pub fn set(characteristic_s: f64) -> i32 {
     characteristic_s.log10().round() as i32
 }
 
-/// FTIO in a process of Python that is sent the rows of all jobs.
+/// FTIO in a process of Python, which is sent the rows of all jobs and ends with its input.
 pub struct Ftio {
-    process: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: Lines<BufReader<ChildStdout>>,
     rows: BTreeMap<usize, Vec<[f64; 3]>>,
 }
 
 impl Ftio {
     /// Starts it. The error says why it cannot be had.
-    pub fn start(python: &str) -> Result<Ftio, String> {
+    pub fn start(python: Option<&str>) -> Result<Ftio, String> {
+        let python = python.ok_or("no Python is given (--ftio)")?;
         let mut command = Command::new(python);
-        command.args(["-u", "-c", include_str!("ftio.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.stderr(Stdio::null()).spawn().map_err(|e| format!("{python}: {e}"))?;
-        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(format!("{python}: no pipe"));
-        };
-        let mut ftio = Ftio { process, input, output: BufReader::new(output), rows: BTreeMap::new() };
-        let hello = ftio.answer().ok_or_else(|| format!("{python} has no package `ftio` (`pip install ftio-hpc`)"))?;
-        eprintln!("FTIO {}", hello["version"].as_str().unwrap_or("of unknown version"));
+        command
+            .args(["-c", include_str!("ftio.py")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let process = command.spawn().map_err(|e| format!("{python}: {e}"))?;
+        let pipes = process.stdin.zip(process.stdout);
+        let (input, output) = pipes.ok_or_else(|| format!("{python}: no pipe"))?;
+        let mut ftio = Ftio { input, output: BufReader::new(output).lines(), rows: BTreeMap::new() };
+        ftio.answer().ok_or_else(|| format!("{python} has no package `ftio` (`pip install ftio-hpc`)"))?;
         Ok(ftio)
     }
 
     fn answer(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        self.output.read_line(&mut line).ok()?;
-        serde_json::from_str(&line).ok()
-    }
-
-    /// Forgets all jobs.
-    pub fn begin_anew(&mut self) {
-        self.rows.clear();
-        // a process that is gone is noticed when it is asked
-        let _ = writeln!(self.input, "{}", json!({"anew": true}));
+        serde_json::from_str(&self.output.next()?.ok()?).ok()
     }
 }
 
@@ -199,13 +170,5 @@ impl Knowledge for Ftio {
         writeln!(self.input, "{}", json!({"job": job, "rows": rows})).ok()?;
         let characteristic_s = self.answer()?["period_s"].as_f64()?;
         Some(Prophecy { characteristic_s, burst: None })
-    }
-}
-
-impl Drop for Ftio {
-    fn drop(&mut self) {
-        // nothing is left to do if it has ended already
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

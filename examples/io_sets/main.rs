@@ -1,12 +1,7 @@
 //! What a scheduler of I/O gains from predictions: jobs share a file system in a discrete-event simulation.
 //!
-//! `cargo run --release --example io_sets -- [WORKLOAD...] [--seeds 20] [--load X] [--jitter X] [--aperiodic X] [--length X]
-//! [--ftio PYTHON] [--ftio-seeds N] [--sweep] [--svg DIR] [--log]`
-//!
-//! Prints a table for each workload, by default all: a policy and what it is told in each line, with 95 % intervals over seeds.
-//! `--sweep` varies load, jitter and the share of aperiodic jobs in the workload `decades`. `--ftio` names a Python with the package
-//! `ftio-hpc`. `--svg` draws both. `--log` prints rows and predictions to standard error. Equal seeds give equal jobs; they
-//! are the same for all policies. `docs/scheduler.md` says what it means.
+//! `cargo run --release --example io_sets -- --help`. Equal seeds give equal jobs, the same for all policies. `docs/scheduler.md` says
+//! what it means.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod jobs;
@@ -14,172 +9,98 @@ mod knowledge;
 mod plot;
 mod policy;
 mod sim;
-mod summary;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 
+use clap::{Parser, ValueEnum};
 use iophase::{Error, ErrorKind};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::jobs::{Setting, Workload};
-use crate::knowledge::{Ftio, Iophase, MeanGap, Nothing, Truth};
+use crate::knowledge::{Ftio, Iophase, Knowledge, MeanGap, Nothing, Truth};
+use crate::plot::Curve;
 use crate::policy::Policy;
 use crate::sim::Outcome;
-use crate::summary::Mean;
+
+/// Prints a table for each workload, a line for each policy and what it is told, with 95 % intervals over seeds.
+#[derive(Parser)]
+struct Args {
+    /// Default: all.
+    workloads: Vec<Workload>,
+    #[arg(long, default_value_t = 20)]
+    seeds: u64,
+    /// Seeds for iophase and FTIO, whose predictions take most of the time. Default: all.
+    #[arg(long, default_value_t = u64::MAX)]
+    predicted_seeds: u64,
+    /// A Python with the package `ftio-hpc`.
+    #[arg(long)]
+    ftio: Option<String>,
+    /// Vary load, jitter and the share of aperiodic jobs in the workload `decades` instead.
+    #[arg(long)]
+    sweep: bool,
+    /// Folder for the picture.
+    #[arg(long)]
+    svg: Option<PathBuf>,
+}
 
 /// Where a scheduler has its knowledge from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Source {
     Nothing,
-    MeanGap,
     Truth,
     Iophase,
     Ftio,
-}
-
-impl Source {
-    fn name(self) -> &'static str {
-        match self {
-            Source::Nothing => "nothing",
-            Source::MeanGap => "mean gap",
-            Source::Truth => "truth",
-            Source::Iophase => "iophase",
-            Source::Ftio => "FTIO",
-        }
-    }
+    MeanGap,
 }
 
 type Contestant = (Policy, Source);
-
 const FAIR: Contestant = (Policy::FairShare, Source::Nothing);
 const BEST: Contestant = (Policy::Set10, Source::Truth);
 const CONTESTANTS: [Contestant; 8] = [
     FAIR,
     (Policy::FirstCome, Source::Nothing),
-    BEST,
-    (Policy::Set10, Source::Iophase),
-    (Policy::Set10, Source::Ftio),
     (Policy::Set10, Source::MeanGap),
+    BEST,
     (Policy::LeastLeft, Source::Truth),
+    (Policy::Set10, Source::Iophase),
     (Policy::LeastLeft, Source::Iophase),
+    (Policy::Set10, Source::Ftio),
 ];
-/// Those of the sweep.
-const SWEPT: [Contestant; 4] = [FAIR, BEST, CONTESTANTS[3], CONTESTANTS[7]];
 
-struct Options {
-    workloads: Vec<Workload>,
-    seeds: u64,
-    ftio_seeds: u64,
-    ftio: Option<Ftio>,
-    sweep: bool,
-    svg: Option<PathBuf>,
-    log: bool,
-    load: Option<f64>,
-    jitter: Option<f64>,
-    aperiodic: Option<f64>,
-    length: Option<f64>,
+fn name((policy, source): Contestant) -> String {
+    format!("{policy:?}, {source:?}")
 }
 
-impl Options {
-    fn parse() -> iophase::Result<Options> {
-        let mut o = Options {
-            workloads: Vec::new(),
-            seeds: 20,
-            ftio_seeds: u64::MAX,
-            ftio: None,
-            sweep: false,
-            svg: None,
-            log: false,
-            load: None,
-            jitter: None,
-            aperiodic: None,
-            length: None,
-        };
-        let mut arguments = std::env::args().skip(1);
-        while let Some(a) = arguments.next() {
-            let mut value = || arguments.next().ok_or_else(|| usage(format!("{a} needs a value")));
-            match a.as_str() {
-                "--seeds" => o.seeds = number(&value()?)?.max(1.0) as u64,
-                "--ftio-seeds" => o.ftio_seeds = number(&value()?)? as u64,
-                "--load" => o.load = Some(number(&value()?)?),
-                "--jitter" => o.jitter = Some(number(&value()?)?),
-                "--aperiodic" => o.aperiodic = Some(number(&value()?)?),
-                "--length" => o.length = Some(number(&value()?)?),
-                "--ftio" => o.ftio = Ftio::start(&value()?).inspect_err(|e| eprintln!("without FTIO: {e}")).ok(),
-                "--sweep" => o.sweep = true,
-                "--svg" => o.svg = Some(value()?.into()),
-                "--log" => o.log = true,
-                name => {
-                    let workload = Workload::ALL.into_iter().find(|w| w.name() == name);
-                    o.workloads.push(workload.ok_or_else(|| usage(format!("`{name}` is no workload and no option")))?);
-                }
-            }
-        }
-        if o.workloads.is_empty() && !o.sweep {
-            o.workloads = Workload::ALL.to_vec();
-        }
-        Ok(o)
-    }
-
-    fn setting(&self, workload: Workload) -> Setting {
-        let standard = workload.setting();
-        Setting {
-            load: self.load.unwrap_or(standard.load),
-            jitter: self.jitter.unwrap_or(standard.jitter),
-            aperiodic: self.aperiodic.unwrap_or(standard.aperiodic),
-            length: self.length.unwrap_or(standard.length),
-            ..standard
-        }
-    }
+/// A mean and half the width of its 95 % interval.
+#[derive(Debug, Clone, Copy)]
+pub struct Mean {
+    pub value: f64,
+    pub half: f64,
 }
 
-fn usage(message: String) -> Error {
-    let names: Vec<&str> = Workload::ALL.iter().map(|w| w.name()).collect();
-    Error::new(ErrorKind::Usage, message)
-        .expected(format!("workloads {}, and options of the first lines of main.rs", names.join(", ")))
-}
-
-fn number(text: &str) -> iophase::Result<f64> {
-    text.parse().map_err(|_| usage(format!("`{text}` is no number")))
-}
-
-/// One run for each seed.
-fn outcomes((policy, source): Contestant, setting: &Setting, o: &mut Options) -> iophase::Result<Vec<Outcome>> {
-    let (mut told, mut right, mut asked) = (0, 0, 0);
-    let seeds = if source == Source::Ftio { o.seeds.min(o.ftio_seeds) } else { o.seeds };
-    let mut all = Vec::new();
-    for seed in 0..seeds {
-        let (jobs, span) = (setting.jobs(seed)?, setting.span());
-        all.push(match source {
-            Source::Nothing => sim::run(jobs, policy, &mut Nothing, span),
-            Source::MeanGap => sim::run(jobs, policy, &mut MeanGap::default(), span),
-            Source::Truth => sim::run(jobs, policy, &mut Truth, span),
-            Source::Iophase => {
-                let mut iophase = Iophase::new(o.log);
-                let outcome = sim::run(jobs, policy, &mut iophase, span);
-                asked += iophase.predictions;
-                (told, right) = (told + iophase.periods, right + iophase.right_sets);
-                outcome
-            }
-            Source::Ftio => {
-                let Some(ftio) = &mut o.ftio else { break };
-                ftio.begin_anew();
-                sim::run(jobs, policy, ftio, span)
-            }
-        });
+impl Mean {
+    fn of(values: &[f64]) -> Mean {
+        let n = values.len() as f64;
+        let value = mean(values);
+        let variance = values.iter().map(|v| (v - value).powi(2)).sum::<f64>() / (n - 1.0);
+        // Student's t has no quantile for a single value
+        let t95 = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
+        Mean { value, half: t95 * (variance / n).sqrt() }
     }
-    if let Some(wrong) = all.iter().position(|o| !o.conserves_work()) {
-        return Err(Error::new(ErrorKind::Limit, format!("seed {wrong}: bandwidth was left unused, or exceeded")));
-    }
-    if asked > 0 {
-        eprintln!("{}: {asked} predictions, {told} with a period, {right} of the right set", policy.name());
-    }
-    Ok(all)
-}
 
-fn of(all: &[Outcome], measure: impl Fn(&Outcome) -> f64) -> Vec<f64> {
-    all.iter().map(measure).collect()
+    /// The ratio of the means of paired values.
+    fn ratio(above: &[f64], below: &[f64]) -> Mean {
+        let below = &below[..above.len()];
+        let value = mean(above) / mean(below);
+        let rest: Vec<f64> = above.iter().zip(below).map(|(a, b)| a - value * b).collect();
+        Mean { value, half: Mean::of(&rest).half / mean(below).abs() }
+    }
+
+    fn text(self, factor: f64, digits: usize) -> String {
+        format!("{:.digits$} ± {:.digits$}", factor * self.value, factor * self.half)
+    }
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -190,123 +111,124 @@ fn slowdown(o: &Outcome) -> f64 {
     mean(&o.slowdown)
 }
 
-/// How much of what the best gains over fair share was gained.
-fn share_of_gain(all: &[Outcome], fair: &[Outcome], best: &[Outcome], measure: fn(&Outcome) -> f64) -> Mean {
-    let gain = |x: &[Outcome]| -> Vec<f64> { x.iter().zip(fair).map(|(x, f)| measure(x) - measure(f)).collect() };
-    Mean::ratio(&gain(all), &gain(best))
-}
-
-/// The table of a workload; returns the lines of its picture.
-fn table(workload: Workload, o: &mut Options) -> iophase::Result<plot::Panel> {
-    let setting = o.setting(workload);
-    println!(
-        "\n{}: load {}, jitter {}, aperiodic {}, {} seeds, {:?}\n",
-        workload.name(),
-        setting.load,
-        setting.jitter,
-        setting.aperiodic,
-        o.seeds,
-        setting.span()
-    );
-    println!(
-        "| policy | told | utilisation | I/O slowdown | mean stretch | largest stretch | gain in utilisation | in slowdown |"
-    );
-    println!("|---|---|---|---|---|---|---|---|");
-    let fair = outcomes(FAIR, &setting, o)?;
-    let best = outcomes(BEST, &setting, o)?;
-    let mut panel = plot::Panel { title: workload.name().to_owned(), rows: Vec::new() };
-    let mut by_class = Vec::new();
-    for contestant in CONTESTANTS {
-        let all = match contestant {
-            FAIR | BEST => None,
-            other => Some(outcomes(other, &setting, o)?),
-        };
-        let all = all.as_ref().unwrap_or(if contestant == FAIR { &fair } else { &best });
-        if all.is_empty() {
-            continue;
-        }
-        let (policy, source) = (contestant.0.name(), contestant.1.name());
-        let gain = |measure| share_of_gain(all, &fair, &best, measure).percent();
-        println!(
-            "| {policy} | {source} | {} | {} | {} | {} | {} | {} |",
-            Mean::of(&of(all, |o| o.utilisation)).text(4),
-            Mean::of(&of(all, slowdown)).text(3),
-            Mean::of(&of(all, |o| mean(&o.stretch))).text(4),
-            Mean::of(&of(all, |o| o.stretch.iter().copied().fold(0.0, f64::max))).text(3),
-            gain(|o| o.utilisation),
-            gain(slowdown),
-        );
-        let relative = Mean::ratio(&of(all, slowdown), &of(&fair, slowdown));
-        panel.rows.push((format!("{policy}, {source}"), relative));
-        by_class.push((format!("{policy}, {source}"), classes(&setting, all)?));
-    }
-    println!("\nI/O slowdown by class of jobs\n");
-    for (name, classes) in by_class {
-        let text: Vec<String> = classes.iter().map(|(class, m)| format!("{class}: {}", m.text(3))).collect();
-        println!("- {name}: {}", text.join(", "));
-    }
-    Ok(panel)
-}
-
-/// I/O slowdown of the jobs of each class.
-fn classes(setting: &Setting, all: &[Outcome]) -> iophase::Result<Vec<(String, Mean)>> {
-    let names: Vec<String> = setting.jobs(0)?.into_iter().map(|j| j.class).collect();
-    let mut distinct = names.clone();
-    distinct.dedup();
-    let of_class = |class: &String, o: &Outcome| {
-        let some: Vec<f64> = names.iter().zip(&o.slowdown).filter(|(n, _)| *n == class).map(|(_, s)| *s).collect();
-        mean(&some)
-    };
-    Ok(distinct.into_iter().map(|class| (class.clone(), Mean::of(&of(all, |o| of_class(&class, o))))).collect())
-}
-
-/// Varies one thing after the other.
-fn sweep(o: &mut Options) -> iophase::Result<Vec<plot::Curves>> {
-    type Change = fn(&mut Setting, f64);
-    let axes: [(&str, &[f64], Change); 3] = [
-        ("load", &[0.3, 0.5, 0.7, 0.9], |s, x| s.load = x),
-        ("jitter", &[0.0, 0.05, 0.1, 0.2, 0.4], |s, x| s.jitter = x),
-        ("share of aperiodic jobs", &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], |s, x| s.aperiodic = x),
-    ];
+/// One run for each seed. None if FTIO cannot be had.
+fn outcomes((policy, source): Contestant, setting: &Setting, a: &Args) -> iophase::Result<Vec<Outcome>> {
     let mut all = Vec::new();
-    for (axis, values, change) in axes {
-        println!("\n{axis}: reduction of the I/O slowdown against fair share, %\n");
-        let mut curves: Vec<plot::Curve> = Vec::new();
-        for contestant in &SWEPT[1..] {
-            curves.push(plot::Curve {
-                name: format!("{}, {}", contestant.0.name(), contestant.1.name()),
-                points: Vec::new(),
-            });
-        }
-        for &x in values {
-            let mut setting = o.setting(Workload::Decades);
-            change(&mut setting, x);
-            let fair = of(&outcomes(FAIR, &setting, o)?, slowdown);
-            print!("| {x} | {:.2} ", mean(&fair));
-            for (curve, contestant) in curves.iter_mut().zip(&SWEPT[1..]) {
-                let ratio = Mean::ratio(&of(&outcomes(*contestant, &setting, o)?, slowdown), &fair);
-                let reduction = Mean { value: 1.0 - ratio.value, half: ratio.half };
-                print!("| {} ", reduction.percent());
-                curve.points.push((x, reduction));
-            }
-            println!("|");
-        }
-        all.push(plot::Curves { axis: axis.to_owned(), curves });
+    let mut predictions = [0; 3];
+    let predicted = matches!(source, Source::Iophase | Source::Ftio);
+    for seed in 0..if predicted { a.seeds.min(a.predicted_seeds) } else { a.seeds } {
+        let mut knowledge: Box<dyn Knowledge> = match source {
+            Source::Nothing => Box::new(Nothing),
+            Source::Truth => Box::new(Truth),
+            Source::Iophase => Box::new(Iophase::default()),
+            Source::MeanGap => Box::new(MeanGap::default()),
+            Source::Ftio => match Ftio::start(a.ftio.as_deref()) {
+                Ok(ftio) => Box::new(ftio),
+                Err(e) => {
+                    eprintln!("FTIO is left out: {e}");
+                    break;
+                }
+            },
+        };
+        let outcome = sim::run(setting.jobs(seed)?, policy, &mut *knowledge, setting.end_s());
+        assert!(outcome.conserves_work(), "bandwidth was left unused, or exceeded");
+        all.push(outcome);
+        knowledge.predictions().into_iter().zip(&mut predictions).for_each(|(n, sum)| *sum += n);
+    }
+    let [asked, periods, right] = predictions;
+    if asked > 0 {
+        eprintln!("{}: {asked} predictions, {periods} periods, {right} of the right set", name((policy, source)));
     }
     Ok(all)
 }
 
+/// The table of a workload, and its slowdowns relative to fair share for the picture.
+fn table(workload: Workload, a: &Args) -> iophase::Result<Vec<(String, Mean)>> {
+    let setting = workload.setting();
+    println!(
+        "\n{setting:?}, {} seeds; gains: % of that of Set-10 with the truth; last: slowdown of jobs {:?}\n",
+        a.seeds,
+        setting.classes()
+    );
+    println!(
+        "| policy, told | utilisation | I/O slowdown | mean stretch | largest stretch | gain: utilisation | gain: slowdown |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let (fair, best) = (outcomes(FAIR, &setting, a)?, outcomes(BEST, &setting, a)?);
+    let mut relative = Vec::new();
+    for contestant in CONTESTANTS {
+        let all = outcomes(contestant, &setting, a)?;
+        if all.is_empty() {
+            continue;
+        }
+        let of = |measure: &dyn Fn(&Outcome) -> f64| all.iter().map(measure).collect::<Vec<f64>>();
+        let text = |digits, measure: &dyn Fn(&Outcome) -> f64| Mean::of(&of(measure)).text(1.0, digits);
+        let gain = |measure: fn(&Outcome) -> f64| {
+            let over_fair =
+                |x: &[Outcome]| x.iter().zip(&fair).map(|(x, f)| measure(x) - measure(f)).collect::<Vec<_>>();
+            Mean::ratio(&over_fair(&all), &over_fair(&best)).text(100.0, 1)
+        };
+        print!("| {} | {} | {} ", name(contestant), text(4, &|o| o.utilisation), text(3, &slowdown));
+        print!(
+            "| {} | {} ",
+            text(3, &|o| mean(&o.stretch)),
+            text(3, &|o| o.stretch.iter().copied().fold(0.0, f64::max))
+        );
+        print!("| {} | {} |", gain(|o| o.utilisation), gain(slowdown));
+        for jobs in setting.classes() {
+            print!(" {} |", text(2, &|o| mean(&o.slowdown[jobs.clone()])));
+        }
+        println!();
+        let of_fair: Vec<f64> = fair.iter().map(slowdown).collect();
+        relative.push((name(contestant), Mean::ratio(&of(&slowdown), &of_fair)));
+    }
+    Ok(relative)
+}
+
+/// Reductions of the slowdown along one axis.
+fn along(axis: &str, values: &[f64], set: fn(&mut Setting, f64), a: &Args) -> iophase::Result<Vec<Curve>> {
+    let contestants = [BEST, CONTESTANTS[4], CONTESTANTS[5], CONTESTANTS[6]];
+    let mut curves = contestants.map(|c| (name(c), Vec::new()));
+    println!("\nless I/O slowdown than with fair share, %\n\n| {axis} | {} |", contestants.map(name).join(" | "));
+    for &x in values {
+        let mut setting = Workload::Decades.setting();
+        set(&mut setting, x);
+        let fair: Vec<f64> = outcomes(FAIR, &setting, a)?.iter().map(slowdown).collect();
+        print!("| {x} |");
+        for (contestant, (_, points)) in contestants.into_iter().zip(&mut curves) {
+            let all: Vec<f64> = outcomes(contestant, &setting, a)?.iter().map(slowdown).collect();
+            let ratio = Mean::ratio(&all, &fair);
+            let less = Mean { value: 1.0 - ratio.value, half: ratio.half };
+            print!(" {} |", less.text(100.0, 1));
+            points.push((x, less));
+        }
+        println!();
+    }
+    Ok(curves.into())
+}
+
 fn main() -> iophase::Result<()> {
-    let mut o = Options::parse()?;
+    let mut a = Args::parse();
     let mut panels = Vec::new();
-    for workload in o.workloads.clone() {
-        panels.push(table(workload, &mut o)?);
+    if a.sweep {
+        for (axis, values, set) in jobs::AXES {
+            panels.push((axis.to_owned(), along(axis, values, set, &a)?));
+        }
+    } else {
+        if a.workloads.is_empty() {
+            a.workloads = Workload::value_variants().to_vec();
+        }
+        for workload in &a.workloads {
+            let relative = table(*workload, &a)?.into_iter().enumerate();
+            let curves = relative.map(|(i, (name, m))| (format!("{}: {name}", i + 1), vec![((i + 1) as f64, m)]));
+            panels.push((format!("{workload:?}"), curves.collect()));
+        }
     }
-    let curves = if o.sweep { sweep(&mut o)? } else { Vec::new() };
-    if let Some(folder) = &o.svg {
-        let drawn = plot::gains(&panels, &folder.join("scheduler_gain.svg"))
-            .and_then(|()| plot::sweep(&curves, &folder.join("scheduler_sweep.svg")));
-        drawn.map_err(|e| Error::new(ErrorKind::Output, format!("{}: {e}", folder.display())))?;
-    }
-    Ok(())
+    let Some(folder) = a.svg else { return Ok(()) };
+    let (file, what) = match a.sweep {
+        true => ("scheduler_sweep.svg", "less I/O slowdown than with fair share"),
+        false => ("scheduler_gain.svg", "I/O slowdown relative to fair share"),
+    };
+    plot::draw(&panels, what, &folder.join(file))
+        .map_err(|e| Error::new(ErrorKind::Output, format!("{}: {e}", folder.join(file).display())))
 }
