@@ -143,7 +143,7 @@ impl Ftio {
         let python = python.ok_or("no Python is given (--ftio)")?;
         let mut command = Command::new(python);
         command
-            .args(["-c", include_str!("ftio.py")])
+            .args(["-c", include_str!("ask_ftio.py")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
