@@ -197,6 +197,10 @@ fn along(axis: &str, values: &[f64], set: fn(&mut Setting, f64), a: &Args) -> io
         print!("| {x} |");
         for (contestant, (_, points)) in contestants.into_iter().zip(&mut curves) {
             let all: Vec<f64> = outcomes(contestant, &setting, a)?.iter().map(slowdown).collect();
+            if all.is_empty() {
+                print!(" |");
+                continue;
+            }
             let ratio = Mean::ratio(&all, &fair);
             let less = Mean { value: 1.0 - ratio.value, half: ratio.half };
             print!(" {} |", less.text(100.0, 1));
@@ -204,7 +208,7 @@ fn along(axis: &str, values: &[f64], set: fn(&mut Setting, f64), a: &Args) -> io
         }
         println!();
     }
-    Ok(curves.into())
+    Ok(curves.into_iter().filter(|c| !c.1.is_empty()).collect())
 }
 
 fn main() -> iophase::Result<()> {
