@@ -21,10 +21,10 @@ for line in sys.stdin:
     try:
         starts, ends, rates = map(list, zip(*rows))
         b, t = overlap(rates, starts, ends)
-        moved = sum(r * (e - s) for s, e, r in rows)
+        moved = int(sum(r * (e - s) for s, e, r in rows))
         prediction, _ = core({"time": np.array(t), "bandwidth": np.array(b), "total_bytes": moved, "ranks": 1}, args)
         frequency = float(get_dominant(prediction))
         period = 1 / frequency if frequency > 0 else None
-    except Exception:  # too few rows for an answer
-        pass
+    except Exception as e:  # also said where there are too few rows for an answer
+        print("FTIO:", repr(e), file=sys.stderr)
     print(json.dumps({"period_s": period}), file=out, flush=True)

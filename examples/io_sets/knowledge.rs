@@ -142,11 +142,7 @@ impl Ftio {
     pub fn start(python: Option<&str>) -> Result<Ftio, String> {
         let python = python.ok_or("no Python is given (--ftio)")?;
         let mut command = Command::new(python);
-        command
-            .args(["-c", include_str!("ask_ftio.py")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        command.args(["-c", include_str!("ask_ftio.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let process = command.spawn().map_err(|e| format!("{python}: {e}"))?;
         let pipes = process.stdin.zip(process.stdout);
         let (input, output) = pipes.ok_or_else(|| format!("{python}: no pipe"))?;
