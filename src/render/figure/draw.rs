@@ -322,7 +322,12 @@ impl Frame<'_> {
             }
             Shape::Line { points } => p.line(points.iter().map(|c| self.at(*c)), color, wide),
             Shape::Stems { points } => {
-                points.iter().for_each(|c| p.line([(self.x(c.0), zero), self.at(*c)], color, wide));
+                // one line up and down, which is a fraction of a line each
+                p.line(
+                    points.iter().flat_map(|c| [(self.x(c.0), zero), self.at(*c), (self.x(c.0), zero)]),
+                    color,
+                    wide,
+                );
             }
             Shape::Dots { points } => points.iter().for_each(|c| p.dot(self.at(*c), wide, color)),
             Shape::Peaks { at } => {

@@ -9,8 +9,10 @@ use super::writer::Html;
 use crate::render::figure::{Drawn, Figure, Look, Panel, draw};
 
 /// Values of a curve, and columns of its drawing; the least of a page that had to be cut.
-const POINTS: (usize, usize) = (4096, 200);
-const COLUMNS: (usize, usize) = (1500, 200);
+const POINTS: (usize, usize) = (4096, 100);
+const COLUMNS: (usize, usize) = (1500, 100);
+/// Rows of the table of a figure.
+const ROWS: (usize, usize) = (48, 8);
 
 /// One run of a page.
 pub struct Page<'a> {
@@ -67,7 +69,9 @@ impl<'a> Page<'a> {
 
     /// A figure: picture, line for the values under the pointer, and table.
     pub fn figure(&mut self, id: &str, figure: Figure) {
-        self.framed(id, figure, ("plot", ""), |_| {}, table::of_figure);
+        let rows = self.caps.of(ROWS.0, ROWS.1);
+        let table = |h: &mut Html, id: &str, figure: &Figure| table::of_figure(h, id, figure, rows);
+        self.framed(id, figure, ("plot", ""), |_| {}, table);
     }
 
     /// A figure of a class and with a name, between what is above the picture and the table below.

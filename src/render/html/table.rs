@@ -4,8 +4,6 @@ use super::writer::Html;
 use crate::render::figure::{Figure, Layer, Numbers, Panel, Shape};
 use crate::render::units;
 
-/// Rows of the table of a figure.
-const ROWS: usize = 48;
 /// Longer tables have a filter.
 const MANY: usize = 12;
 
@@ -151,11 +149,11 @@ pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column<'_>], rows
     h.close("div");
 }
 
-/// The data of a figure in a table that unfolds, at most 48 rows of it.
-pub fn of_figure(h: &mut Html, id: &str, figure: &Figure) {
+/// The data of a figure in a table that unfolds, at most so many rows of it.
+pub fn of_figure(h: &mut Html, id: &str, figure: &Figure, most: usize) {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for panel in &figure.panels {
-        panel.layers.iter().for_each(|l| of_layer(&mut rows, panel, l));
+        panel.layers.iter().for_each(|l| of_layer(&mut rows, panel, l, most));
     }
     let Some(panel) = figure.panels.first().filter(|_| !rows.is_empty()) else { return };
     h.open("details", &[("class", "fold")]);
@@ -168,15 +166,15 @@ pub fn of_figure(h: &mut Html, id: &str, figure: &Figure) {
 }
 
 /// Some of the data of a layer, as many as there is room for.
-fn of_layer(rows: &mut Vec<Vec<Cell>>, panel: &Panel, layer: &Layer) {
+fn of_layer(rows: &mut Vec<Vec<Cell>>, panel: &Panel, layer: &Layer, most: usize) {
     let span = panel.x.range.1 - panel.x.range.0;
     let x = |v: f64| match panel.x.numbers {
         Numbers::Time => Cell::number(units::clock(v, span / 100.0), v),
         _ => Cell::number(units::digits(v), v),
     };
     let y = |v: f64| Cell::number(if panel.y.unit == "B/s" { units::rate(v) } else { units::digits(v) }, v);
-    let left = ROWS.saturating_sub(rows.len());
-    let some = left.min(ROWS / 2).max(1);
+    let left = most.saturating_sub(rows.len());
+    let some = left.min(most / 2).max(1);
     let mut row = |name: &str, a: Cell, b: Cell| rows.push(vec![Cell::text(name), a, b]);
     match &layer.shape {
         Shape::Area(s) | Shape::Curve(s) => {
@@ -190,7 +188,7 @@ fn of_layer(rows: &mut Vec<Vec<Cell>>, panel: &Panel, layer: &Layer) {
         Shape::Spans { spans, text, .. } => {
             let name = if layer.name.is_empty() { text } else { &layer.name };
             let until = |b: f64| Cell::number(format!("until {}", units::clock(b, span / 100.0)), b);
-            spans.iter().take(left.min(ROWS / 4)).for_each(|(a, b)| row(name, x(*a), until(*b)));
+            spans.iter().take(left.min(most / 4)).for_each(|(a, b)| row(name, x(*a), until(*b)));
         }
         Shape::Boxes { boxes, labels } => {
             boxes.iter().zip(labels).take(left).for_each(|(b, label)| row(label, x(b[0]), y(b[1])));
