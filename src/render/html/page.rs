@@ -10,9 +10,9 @@ use crate::render::figure::{Drawn, Figure, Look, Panel, draw};
 
 /// Values of a curve, and columns of its drawing; the least of a page that had to be cut.
 const POINTS: (usize, usize) = (4096, 100);
-const COLUMNS: (usize, usize) = (1500, 100);
+const COLUMNS: (usize, usize) = (1500, 50);
 /// Rows of the table of a figure.
-const ROWS: (usize, usize) = (48, 8);
+const ROWS: (usize, usize) = (48, 4);
 
 /// One run of a page.
 pub struct Page<'a> {

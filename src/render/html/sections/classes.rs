@@ -132,7 +132,7 @@ fn local(p: &mut Page<'_>, families: &[Family<'_>]) {
         Column::number("First byte", "first"),
         Column::number("Past the last", "last"),
     ];
-    let listed = p.caps.of(LISTED, 20);
+    let listed = p.caps.of(LISTED, 10);
     let of_files = families.iter().flat_map(|f| f.files.iter().take(4));
     let rows = of_files.flat_map(|f| f.local.iter().take(16).map(move |l| (f, l))).take(listed).map(|(f, l)| {
         vec![
