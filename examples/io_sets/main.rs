@@ -76,7 +76,9 @@ fn name((policy, source): Contestant) -> String {
 /// A mean and half the width of its 95 % interval.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean {
+    /// The mean over seeds.
     pub value: f64,
+    /// Half of its interval of 95 %.
     pub half: f64,
 }
 

@@ -51,9 +51,12 @@ fn of_class(class: &GlobalClass) -> RGBColor {
     if class.mix == Mix::ReadOnly { blend(color, color::INK, 0.3) } else { color }
 }
 
+/// A name, its colour and its times.
+type Named = (String, RGBColor, Vec<(f64, f64)>);
+
 /// Bands of the global classes: over all of the data, and in a row above.
 fn bands<'a>(classes: impl Iterator<Item = &'a GlobalClass>, time: &Timeline) -> Vec<Layer> {
-    let mut kinds: Vec<(String, RGBColor, Vec<(f64, f64)>)> = Vec::new();
+    let mut kinds: Vec<Named> = Vec::new();
     for g in classes.take(BANDS) {
         let name = format!("{}, {}", g.sequentiality.name(), g.mix.name());
         let span = time.later((g.start_s, g.end_s));
@@ -62,7 +65,7 @@ fn bands<'a>(classes: impl Iterator<Item = &'a GlobalClass>, time: &Timeline) ->
             None => kinds.push((name, of_class(g), vec![span])),
         }
     }
-    let layers = |(name, color, spans): (String, RGBColor, Vec<(f64, f64)>)| {
+    let layers = |(name, color, spans): Named| {
         let span = |row, text| Shape::Spans { row, spans: spans.clone(), text };
         let above = Layer::new("", color, span(Some(0), name.clone()));
         [Layer::new(name, color, span(None, String::new())).mix(0.25), above]

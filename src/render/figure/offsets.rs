@@ -141,7 +141,7 @@ pub fn of_accesses(f: &FileAccesses, time: &Timeline, keep: usize, stripe: Optio
             [from, r.offset as f64, to, r.offset.saturating_add(r.size) as f64].map(|x| (x * 1e6).round() / 1e6)
         };
         let labels: Vec<String> = of_op().map(|r| format!("{name} by rank {}", r.rank)).collect();
-        let boxes = of_op().map(|r| box_of(r)).collect();
+        let boxes = of_op().map(box_of).collect();
         let layer = |labels| Layer::new(name, color, Shape::Boxes { boxes, labels }).wide(0.6 * speck(shown.len()));
         layers.extend((!labels.is_empty()).then_some(labels).map(layer));
     }
