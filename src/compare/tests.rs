@@ -46,7 +46,12 @@ fn copy(t: &Trace) -> Trace {
     let mut data = Requests::default();
     all.into_iter().for_each(|r| data.push(r));
     let job = crate::record::Job { id: Some(991), start_unix_s: Some(1e9), ..Default::default() };
-    Trace { path: "elsewhere".into(), files, data: Data::Requests(data), origin_s: 86_400, job: Some(job), ..t.clone() }
+    let mut layers = t.layers.clone();
+    for time in layers.iter_mut().flat_map(|l| [&mut l.first_s, &mut l.last_s]).flatten() {
+        *time += 86_400.0;
+    }
+    let data = Data::Requests(data);
+    Trace { path: "elsewhere".into(), files, data, origin_s: 86_400, job: Some(job), layers, ..t.clone() }
 }
 
 fn is_empty(c: &Comparison) -> bool {
