@@ -1,4 +1,4 @@
-//! Figures: data in layers over axes. A function makes each, [`draw`] draws all of them, for files and for pages.
+//! Figures: data in layers over axes. A function makes each, `draw` draws all of them, for files and for pages.
 
 mod autocorrelation;
 mod axis;
