@@ -13,8 +13,8 @@ use iophase::internals::draft::{self, Content, Output};
 use iophase::internals::period::chains;
 use iophase::internals::period::spectrum::Powers;
 use iophase::internals::render::dfg::{self as graph, Coloring};
-use iophase::internals::render::html::Origin;
 use iophase::internals::render::figure::{self, Look, View};
+use iophase::internals::render::html::Origin;
 use iophase::internals::render::text::{self, Style};
 use iophase::internals::render::{classes as classes_text, compare as compare_text, findings as findings_text, json};
 use iophase::internals::transform::Spectrum;
@@ -111,7 +111,10 @@ impl Answer {
             if only == Some("bandwidth") {
                 return Ok(vec![("bandwidth".to_owned(), figure::bandwidth(&s.report, &s.view, &Look::default()))]);
             }
-            Ok(figure::pictures(&s.report, &s.view, &Look::default(), &[]).into_iter().map(|(name, svg)| (name.to_owned(), svg)).collect())
+            Ok(figure::pictures(&s.report, &s.view, &Look::default(), &[])
+                .into_iter()
+                .map(|(name, svg)| (name.to_owned(), svg))
+                .collect())
         });
         made.map_err(|e| errors::exception(py, &e))
     }
