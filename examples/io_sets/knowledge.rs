@@ -1,4 +1,4 @@
-//! What a scheduler is told about a job when it asks for access.
+//! Sources of a scheduler's knowledge of a job: none, the truth, and predictors.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::jobs::Phase;
 
-/// What a scheduler was told.
+/// A scheduler's knowledge of a job's next burst.
 #[derive(Debug, Clone, Copy)]
 pub struct Prophecy {
     /// Mean time between the starts of bursts, seconds.
@@ -74,7 +74,7 @@ impl Knowledge for MeanGap {
 #[derive(Default)]
 pub struct Iophase {
     sessions: BTreeMap<usize, Session>,
-    /// What was told last, and until when it holds.
+    /// The last answer for each job, and the time until which it holds.
     told: BTreeMap<usize, (Prophecy, f64)>,
     predictions: [u64; 3],
 }
@@ -95,7 +95,7 @@ impl Knowledge for Iophase {
         self.session(job).feed(std::slice::from_ref(row));
     }
 
-    /// Asks again when what was told has expired.
+    /// Asks again when the last answer has expired.
     fn ask(&mut self, job: usize, now_s: f64, phase: &Phase) -> Option<Prophecy> {
         if let Some((told, _)) = self.told.get(&job).filter(|(_, until_s)| now_s <= *until_s) {
             return Some(*told);

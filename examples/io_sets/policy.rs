@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::knowledge::{Prophecy, set};
 
-/// A job in I/O, as a scheduler sees it: bytes moved since it asked, and what was told about it then.
+/// A job in I/O, as a scheduler sees it: bytes moved since it asked, and the knowledge of it at that time.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     pub job: usize,
