@@ -38,10 +38,11 @@ pub struct JobRecord {
 
 impl JobRecord {
     pub(super) fn parse(region: &mut Region, header: &Header) -> Result<JobRecord> {
-        let fine = header.version_number >= 341;
-        let text_at = if fine { 1080 } else { 1064 };
         let bytes = region.window(MAX_BYTES)?;
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
+        // between two releases format 3.41 still had the record of 3.40: its metadata then stands where the process count is to be
+        let fine = header.version_number >= 341 && !bytes.get(40..).is_some_and(|rest| rest.starts_with(b"lib_ver="));
+        let text_at = if fine { 1080 } else { 1064 };
         if bytes.len() < text_at {
             let short = bytes.len();
             return Err(region

@@ -568,6 +568,16 @@ fn counters_are_used_without_other_data() {
 }
 
 #[test]
+fn a_job_record_of_whole_seconds_is_known_by_its_text() {
+    let writer = names(Writer { whole_seconds: true, ..Writer::new(5, 4) });
+    let t = read_bytes(&writer.module(1, 4, vec![posix_counters(1, -1, 100, 40)]).finish(), &ReadOptions::default());
+    let t = t.unwrap();
+    let job = t.job.unwrap();
+    assert_eq!((job.id, job.ranks, job.run_time_s), (Some(5), Some(4), Some(101.0)));
+    assert_eq!((job.executable.as_deref(), t.ranks), (Some("/bin/app --flag"), 4));
+}
+
+#[test]
 fn bytes_without_times_are_spread_over_the_run() {
     let record = Writer::counters(1, 0, POSIX, &[(15, 8)], &[]);
     let t = read_bytes(&Writer::new(5, 1).module(1, 4, vec![record]).finish(), &ReadOptions::default()).unwrap();

@@ -16,6 +16,8 @@ pub struct Writer {
     /// Module number, version, compressed region.
     modules: Vec<(usize, u32, Vec<u8>)>,
     pub partial: u64,
+    /// The job record has whole seconds, as that of 3.40.
+    pub whole_seconds: bool,
 }
 
 /// A segment: offset, length, start, end.
@@ -103,17 +105,13 @@ impl Writer {
     }
 
     pub fn finish(self) -> Vec<u8> {
-        let mut job = le(&[
-            1000,
-            self.start.0,
-            self.start.1,
-            self.start.0 + self.run_time,
-            self.start.1,
-            self.processes,
-            self.job_id,
-        ]);
-        job.resize(56 + 1024, 0);
-        job[56..72].copy_from_slice(b"lib_ver=3.5.0\nx\n");
+        let (start, end) = (self.start.0, self.start.0 + self.run_time);
+        let mut job = match self.whole_seconds {
+            true => le(&[1000, start, end, self.processes, self.job_id]),
+            false => le(&[1000, start, self.start.1, end, self.start.1, self.processes, self.job_id]),
+        };
+        job.extend(b"lib_ver=3.5.0\nx\n");
+        job.resize(job.len() - 16 + 1024, 0);
         job.extend(b"/bin/app --flag\next4\t/\0");
         let mut out = vec![0u8; 1328];
         out[..4].copy_from_slice(b"3.41");
