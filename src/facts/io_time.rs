@@ -170,10 +170,12 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
     let of_layer = |l: TimedLayer| kept.iter().filter(|t| t.layer == l).map(Timed::time_s).sum::<f64>();
     let layer = kept.iter().map(|t| t.layer).max_by(|a, b| of_layer(*a).total_cmp(&of_layer(*b)));
     let outer = Spent::of(kept.iter().copied(), ranks, run);
-    let why = incomplete(trace);
+    // of a record of all ranks the mean is known only with their number
+    let counted = trace.job.as_ref().is_none_or(|j| j.ranks.is_some()) || kept.iter().all(|t| t.rank.is_some());
+    let why = incomplete(trace).or_else(|| (!counted).then(|| "the number of processes is not known".to_owned()));
     // nothing among times of which some are missing may be what is missing
     let whole = why.is_none();
-    let mean = |s: f64| Some(s).filter(|s| *s > 0.0 || whole);
+    let mean = |s: f64| Some(s).filter(|s| counted && (*s > 0.0 || whole));
     let [read, write, metadata] = outer.mean_s.map(mean);
     let time = IoTime {
         mean_s: mean(outer.mean_io_s()),

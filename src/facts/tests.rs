@@ -84,7 +84,7 @@ fn trace(rows: &[Row], ranks: u64, run_s: f64) -> Trace {
         t.reals = names.into_iter().enumerate().map(|(k, name)| (name, column(k))).collect();
         c.tables.push(t);
     }
-    let job = Some(Job { run_time_s: Some(run_s), ..Job::default() });
+    let job = Some(Job { run_time_s: Some(run_s), ranks: Some(ranks), ..Job::default() });
     Trace { counters: Some(Box::new(c)), ranks, job, ..Trace::default() }
 }
 
