@@ -50,6 +50,7 @@ pub(super) enum When {
     Collective,
     NotCollective,
     UnequalTransfers,
+    EqualTransfers,
 }
 
 /// The entry of a code.

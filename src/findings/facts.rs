@@ -10,7 +10,7 @@ use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
 use crate::classify::{self, Classes, FileClasses};
-use crate::facts::{Counted, IoFacts};
+use crate::facts::{Counted, IoFacts, Measure};
 use crate::record::{CounterModule, Counters, Data, FileId, Requests, Series, Trace};
 
 /// Answers on a trace that are there already.
@@ -90,9 +90,11 @@ impl<'a> Facts<'a> {
             classes: OnceCell::new(),
             series: Default::default(),
         };
-        if let (Some(_), Some(c), Some(rows)) = (&facts.requests, counters, facts.rows()) {
-            facts.targets = Targets::of(trace, rows, c);
-        }
+        facts.targets = match (&facts.requests, counters, facts.rows(), &facts.posix) {
+            (Some(_), Some(c), Some(rows), _) => Targets::of(trace, rows, c),
+            (None, Some(c), _, Some(posix)) => Targets::of_files(posix, c),
+            _ => None,
+        };
         facts
     }
 
@@ -148,6 +150,32 @@ impl<'a> Facts<'a> {
         let Some(outer) = &self.io.outer else { return false };
         let (of, mean) = (outer.of_busiest(), outer.mean_s);
         of[2] - mean[2] > (of[0] + of[1]) - (mean[0] + mean[1])
+    }
+
+    /// True if the ranks move the same bytes, within a tenth: by their single requests, else by the counters of POSIX.
+    pub fn bytes_are_equal(&self) -> bool {
+        const TENTH: f64 = 1.1;
+        if let Some(q) = &self.requests {
+            return q.rank_bytes_max_over_mean < TENTH;
+        }
+        let Some(posix) = &self.posix else { return false };
+        let (mut own, mut all) = (BTreeMap::<u32, u64>::new(), 0u64);
+        for row in posix.rows().filter(|row| row.moved() > 0) {
+            match row.rank {
+                Some(rank) => *own.entry(rank).or_default() += row.moved(),
+                None => {
+                    let mean = row.moved() as f64 / self.ranks as f64;
+                    if !posix.measures(Measure::BytesVariance)
+                        || row.measure(Measure::BytesVariance).sqrt() > (TENTH - 1.0) * mean
+                    {
+                        return false;
+                    }
+                }
+            }
+            all = all.saturating_add(row.moved());
+        }
+        let (most, own_bytes) = (own.values().copied().max().unwrap_or(0), own.values().sum::<u64>());
+        all > 0 && most as f64 * self.ranks as f64 <= TENTH * own_bytes as f64
     }
 
     /// True if all I/O together is not worth a finding: it is recorded whole and takes less than 1 % of the run.

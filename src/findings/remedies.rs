@@ -26,7 +26,8 @@ struct FileUse {
     writes: bool,
     /// MPI-IO opened it: what it asks for counts, and not what became of that.
     by_mpiio: bool,
-    collective: bool,
+    /// Collective calls less independent ones.
+    collective: i64,
     size: u64,
     /// Ranks that each read all of it.
     read_all: f64,
@@ -73,7 +74,13 @@ impl<'a> Uses<'a> {
             if is_mpiio || !of.by_mpiio {
                 (of.reads, of.writes, of.by_mpiio) = (of.reads || read > 0, of.writes || written > 0, is_mpiio);
             }
-            of.collective |= [Count::CollReads, Count::CollWrites].iter().any(|calls| row.count(*calls) > 0);
+            let calls = |counts: [Count; 2]| {
+                counts.into_iter().fold(0, |sum: i64, c| sum.saturating_add_unsigned(row.count(c)))
+            };
+            of.collective = of
+                .collective
+                .saturating_add(calls([Count::CollReads, Count::CollWrites]))
+                .saturating_sub(calls([Count::IndepReads, Count::IndepWrites]));
             if is_mpiio {
                 continue;
             }
@@ -137,9 +144,10 @@ impl<'a> Uses<'a> {
             When::ManyOpens => opens >= 2 * pairs && opens >= stats.max(seeks),
             When::ManyStats => stats > opens.max(seeks),
             When::ManySeeks => seeks > opens.max(stats),
-            When::Collective => any(|of| of.collective),
-            When::NotCollective => !any(|of| of.collective),
-            When::UnequalTransfers => !self.f.excess_is_metadata(),
+            When::Collective => any(|of| of.collective > 0),
+            When::NotCollective => !any(|of| of.collective > 0),
+            When::UnequalTransfers => !self.f.excess_is_metadata() && !self.f.bytes_are_equal(),
+            When::EqualTransfers => !self.f.excess_is_metadata() && self.f.bytes_are_equal(),
             When::MayBeLustre => self.mount().is_none_or(|kind| kind == "lustre"),
         }
     }

@@ -121,23 +121,28 @@ pub(in crate::findings) fn target_imbalance(f: &Facts, r: &Rule) -> Option<Outco
     let t = f.targets.as_ref()?;
     let imbalance = t.imbalance();
     let slow = t.slow(r.at("factor"), r.at("p"));
-    let uneven = t.all.len() as f64 >= r.at("targets") && imbalance >= r.at("ratio");
+    let uneven = t.exact && t.all.len() as f64 >= r.at("targets") && imbalance >= r.at("ratio");
     let mut outcome = Outcome::new(uneven || slow.is_some())
-        .measured(&[("max_over_mean", imbalance), ("targets", t.all.len() as f64)])
-        .exact();
+        .measured(&[("max_over_mean", imbalance), ("targets", t.all.len() as f64)]);
+    if t.exact {
+        outcome = outcome.exact();
+    }
     if let Some(s) = &slow {
         outcome = outcome
             .measured(&[("slow_target", s.target as f64), ("slow_factor", s.factor)])
             .time(s.time_s)
-            .lost(s.lost_s, "time beyond that of as many median requests to the other targets");
+            .lost(s.lost_s, "time of the slowest rank beyond the median of the other targets for as many bytes")
+            .parts(s.parts.clone());
     } else {
         outcome = outcome.time(t.all.values().map(|x| x.time_s).fold(0.0, f64::max));
     }
     let outcome = outcome.detail(|| {
         let most = t.all.iter().max_by_key(|x| x.1.bytes).map_or(0, |x| *x.0);
-        let slow = slow
-            .map_or(String::new(), |s| format!("; OST {} takes {:.1} times as long for a byte", s.target, s.factor));
-        format!("OST {most} moves {imbalance:.1} times the mean of {}{slow}", units::counted(t.all.len() as u64, "OST"))
+        let slow =
+            slow.map(|s| format!("OST {} takes {:.1} times as long for a byte as the others", s.target, s.factor));
+        let of = units::counted(t.all.len() as u64, "OST");
+        let uneven = uneven.then(|| format!("OST {most} moves {imbalance:.1} times the mean of {of}"));
+        slow.into_iter().chain(uneven).collect::<Vec<_>>().join("; ")
     });
     Some(outcome)
 }

@@ -170,12 +170,15 @@ pub(in crate::findings) fn burst(f: &Facts, r: &Rule) -> Option<Outcome> {
     }
     Some(outcome.detail(|| {
         let (n, least) = (units::grouped(peak), r.at("per_s"));
+        let start_s = f.trace.data.extent(f.trace.origin_s).0.unwrap_or(0.0).floor();
+        let from = units::seconds((high[0] as f64 - start_s).max(0.0));
+        if high.len() == 1 {
+            return format!("{n} in one second, {from} after the start");
+        }
         let seconds = units::counted(high.len() as u64, "second");
         let regular = period.as_ref().map_or("in no regular distance".to_owned(), |d| {
             format!("every {} (confidence {:.0} %)", units::seconds(d.period_s), 100.0 * d.confidence)
         });
-        let start_s = f.trace.data.extent(f.trace.origin_s).0.unwrap_or(0.0).floor();
-        let from = units::seconds((high[0] as f64 - start_s).max(0.0));
         format!("{n} in one second, {seconds} with at least {least}, the first {from} after the start, {regular}")
     }))
 }
