@@ -24,6 +24,11 @@ use iophase::internals::render::table::{self, Table};
 use iophase::internals::render::text;
 use iophase::{Error, ErrorKind, Result};
 
+/// Default of `--tolerance`.
+const TOLERANCE: f64 = 0.8;
+/// Default of `--order`.
+const ORDER: u8 = 4;
+
 /// Arguments of `analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
@@ -45,8 +50,8 @@ pub struct AnalyzeArgs {
     /// Detector of outliers in the spectrum
     #[arg(help_heading = "Spectral methods", short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
     pub detector: DetectorArg,
-    /// Least score of a candidate, relative to the largest score
-    #[arg(help_heading = "Spectral methods", short, long, value_name = "SHARE", default_value_t = 0.8, allow_negative_numbers = true, value_parser = share)]
+    /// Minimum candidate score, relative to the best
+    #[arg(help_heading = "Spectral methods", short, long, value_name = "SHARE", default_value_t = TOLERANCE, allow_negative_numbers = true, value_parser = share)]
     pub tolerance: f64,
     /// Number of cosines in the reconstruction
     #[arg(help_heading = "Spectral methods", short = 'n', long, value_name = "N", default_value_t = 0)]
@@ -61,7 +66,7 @@ pub struct AnalyzeArgs {
     #[arg(help_heading = "Spectral methods", long, value_name = "HZ[,HZ]", value_delimiter = ',', allow_negative_numbers = true, value_parser = frequency)]
     pub cutoff: Vec<f64>,
     /// Order of the filter
-    #[arg(help_heading = "Spectral methods", long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(help_heading = "Spectral methods", long, value_name = "N", default_value_t = ORDER, value_parser = clap::value_parser!(u8).range(1..=20))]
     pub order: u8,
     /// Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5
     #[arg(help_heading = "Spectral methods", long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
@@ -112,6 +117,7 @@ pub struct AnalyzeArgs {
 /// # Errors
 /// [`ErrorKind::Usage`] for a filter or a time window that cannot be.
 pub fn options(a: &AnalyzeArgs) -> Result<Options> {
+    a.check_used()?;
     let rate_hz = match a.sampling_rate {
         Rate::Auto => None,
         Rate::Hz(f) => Some(f),
@@ -324,6 +330,26 @@ impl AnalyzeArgs {
         let stdout = |path: &PathBuf| path.as_os_str() == "-";
         let text = !(self.table || self.csv.is_some() || self.json.as_ref().is_some_and(stdout));
         !self.no_patterns && (self.json.is_some() && chosen || text && self.verbosity.quiet == 0)
+    }
+
+    /// Refuses options that would change nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] with what makes the option work.
+    fn check_used(&self) -> Result<()> {
+        let has_spectrum = matches!(self.method, MethodArg::Dft | MethodArg::Dwt | MethodArg::Stft);
+        let spectral = "choose --method dft, dwt or stft";
+        let unused = [
+            ("--detector", self.detector != DetectorArg::Auto && !has_spectrum, spectral),
+            ("--tolerance", self.tolerance != TOLERANCE && !has_spectrum, spectral),
+            ("--order", self.order != ORDER && self.filter == FilterArg::None, "choose a filter with --filter"),
+        ];
+        match unused.into_iter().find(|(_, unused, _)| *unused) {
+            Some((option, _, remedy)) => {
+                Err(Error::new(ErrorKind::Usage, format!("{option} has no effect here")).remedy(remedy))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The filter that `--filter`, `--cutoff` and `--order` ask for.

@@ -16,7 +16,7 @@ use super::predict::PredictArgs;
 use super::report::ReportArgs;
 use super::watch::WatchArgs;
 
-/// Finds the period of a parallel job's I/O in its trace, its confidence, when it holds, and when the next burst is due.
+/// Detects periodic I/O in traces of parallel jobs, predicts the next burst, and finds what slows the I/O down.
 #[derive(Debug, Parser)]
 #[command(name = "iophase", version, about, max_term_width = 110, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -44,7 +44,7 @@ pub enum Command {
     Dfg(Box<DfgArgs>),
     /// Access classes of each file, local and global, and recommended settings
     Classify(ClassifyArgs),
-    /// Faults of the I/O: evidence, time lost, settings that help
+    /// I/O problems: evidence, cost, fixes
     Findings(FindingsArgs),
     /// Difference between two runs, or two sets of runs, and what explains it
     Compare(CompareArgs),

@@ -26,13 +26,15 @@ pub struct ClassifyArgs {
     /// Which transfers
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Accesses that decide what follows when one does not fit
+    /// Look-ahead after an access that breaks the pattern
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
     /// Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes)]
     pub stripe: u64,
-    /// Classifier; auto: the rules, or where they find no order, the model if given, else the network
+    /// Classifier
+    ///
+    /// auto: the rules, or where they find no order, the model if given, else the network.
     #[arg(long, value_enum, default_value_t = ClassifierArg::Auto)]
     pub classifier: ClassifierArg,
     /// Model of earlier runs, which predicts the classes of a file before it is accessed

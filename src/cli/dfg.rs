@@ -54,7 +54,7 @@ pub struct DfgArgs {
     /// Only events that start before this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; alone: all others are red
+    /// Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; without --red, all other cases form the second group
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub green: Vec<Glob>,
     /// Cases of the second group, drawn in orange

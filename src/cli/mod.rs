@@ -10,6 +10,7 @@ pub mod dfg;
 pub mod findings;
 mod fleet;
 pub mod generate;
+mod help;
 mod info;
 mod inputs;
 pub mod output;
@@ -33,7 +34,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use args::{Cli, Command};
 use iophase::internals::render::{json, text, units};
@@ -47,7 +48,7 @@ pub fn run() -> ExitCode {
 
 /// Runs the program on arguments, of which the first is its name; gives the exit code. Ends the process if they are wrong.
 pub fn run_with(arguments: &[OsString]) -> u8 {
-    let mut definition = Cli::command();
+    let mut definition = help::definition(arguments.iter().any(|a| a == "--help-all"));
     let arguments = &overview::with_command(&definition, arguments)[..];
     let matches = definition.try_get_matches_from_mut(arguments).unwrap_or_else(|e| e.exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut definition).exit());
@@ -90,7 +91,7 @@ fn run_command(command: &Command, arguments: &[OsString]) -> Result<u8> {
         Command::Schema { name } => schema(name).map(|()| 0),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "iophase", &mut script);
+            clap_complete::generate(*shell, &mut help::definition(true), "iophase", &mut script);
             output::print(&String::from_utf8_lossy(&script)).map(|()| 0)
         }
         Command::Man => man().map(|()| 0),
@@ -119,7 +120,7 @@ fn schema(name: &str) -> Result<()> {
 fn man() -> Result<()> {
     let mut page = Vec::new();
     let failed = |e: io::Error| Error::new(ErrorKind::Output, e.to_string());
-    let mut root = Cli::command();
+    let mut root = help::definition(true);
     root.build();
     clap_mangen::Man::new(root.clone()).render(&mut page).map_err(failed)?;
     for sub in root.get_subcommands().filter(|s| s.get_name() != "help") {

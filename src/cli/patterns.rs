@@ -23,7 +23,7 @@ pub struct PatternsArgs {
     /// Which transfers
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Search for interleaved patterns when this many accesses of one size wait, then at twice as many
+    /// Start searching for interleaved patterns after N unmatched accesses of one size (then 2N, ...)
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: u32,
     /// How long an access waits for its pattern: a number of accesses of its rank, file and operation, or seconds such as 10s

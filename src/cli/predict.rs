@@ -30,7 +30,7 @@ use iophase::{Error, ErrorKind, Remedy, Result};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
-#[command(after_help = NOTES)]
+#[command(after_long_help = NOTES)]
 pub struct PredictArgs {
     /// A growing file, a folder with the files of one job (strace or DFTracer, one per process), `-` for standard input, or
     /// `zmq://127.0.0.1:5555` (opens a PULL socket)
@@ -48,7 +48,7 @@ pub struct PredictArgs {
     /// Transfers to predict; auto: writes or reads, whichever move more bytes
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
-    /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    /// Part of the past that counts: change (since the last one), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
     /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
@@ -57,8 +57,9 @@ pub struct PredictArgs {
     /// Periods
     #[command(flatten)]
     periods: MinPeriodArgs,
-    /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
-    /// records and calls]
+    /// When to predict: message, burst, or seconds of the trace's clock
+    ///
+    /// Default: message for flushes and sockets, burst for single records and calls.
     #[arg(long, value_name = "WHEN")]
     every: Option<Every>,
     /// Stop at the end of the file
@@ -76,7 +77,9 @@ pub struct PredictArgs {
     /// Check the file for new data at this interval, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.2", value_parser = seconds)]
     poll: f64,
-    /// Push frequency and confidence to this PULL socket, as TMIO's prefetcher expects them
+    /// Push frequency and confidence to this PULL socket
+    ///
+    /// In the form that TMIO's prefetcher expects.
     #[arg(long, value_name = "ADDRESS")]
     reply: Option<String>,
     /// Store the state in this file, and resume from it
@@ -97,8 +100,9 @@ pub struct PredictArgs {
     /// Largest number of predictions waiting for a slow reader; beyond it the oldest are dropped, unless --once is given
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
     queue: u32,
-    /// Show the job in the terminal instead: signal, dominant cosine, next burst, changes, regimes. Tab and the arrow keys
-    /// select one of several jobs
+    /// Show the job in the terminal instead
+    ///
+    /// Signal, dominant cosine, next burst, changes, regimes. Tab and the arrow keys select one of several jobs.
     #[cfg(feature = "tui")]
     #[arg(long, conflicts_with_all = ["reply", "state"])]
     tui: bool,

@@ -15,19 +15,20 @@ use iophase::{Error, ErrorKind, Result};
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
 pub struct Input {
-    /// Files or folders; `-` is standard input. gzip, bzip2, xz and zstd are decompressed
+    /// Files or folders; `-` is standard input
+    ///
+    /// What gzip, bzip2, xz or zstd has compressed is decompressed.
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
     /// Search folders and the folders in them; each job found is a trace
-    #[arg(short, long)]
+    #[arg(help_heading = "Input", short, long)]
     pub recursive: bool,
     /// How they are read
     #[command(flatten)]
     pub reading: ReadingArgs,
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Input", long, value_name = "N")]
     pub threads: Option<usize>,
 }
 
@@ -35,10 +36,10 @@ pub struct Input {
 #[derive(Debug, Args)]
 pub struct EventArgs {
     /// Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those named read or write]
-    #[arg(long, value_name = "WILDCARDS")]
+    #[arg(help_heading = "Input", long, value_name = "WILDCARDS")]
     io_names: Option<IoNames>,
     /// Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or length]
-    #[arg(long, value_name = "KEY")]
+    #[arg(help_heading = "Input", long, value_name = "KEY")]
     bytes_arg: Option<String>,
 }
 
@@ -51,20 +52,19 @@ impl EventArgs {
 
 /// How traces are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
     /// Format of the traces [default: by content]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    #[arg(help_heading = "Input", long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
     /// Layer to read from a log with several layers
-    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
+    #[arg(help_heading = "Input", long, value_enum, default_value_t = LayerArg::Auto)]
     layer: LayerArg,
-    /// Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes that grows most]
-    #[arg(long, value_name = "NAME")]
+    /// Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that grows most]
+    #[arg(help_heading = "Input", long, value_name = "NAME")]
     metric: Option<String>,
-    /// Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that are kept, the samples of
-    /// the signals with their transforms, and 1 KiB for each pair of rank and file
-    #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
+    /// Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of signals, 1 KiB for each pair of
+    /// rank and file
+    #[arg(help_heading = "Input", long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
     max_memory: u64,
     /// How text of any kind is read
     #[command(flatten)]
@@ -112,14 +112,13 @@ impl ReadingArgs {
 
 /// How text of any kind is read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
 pub struct PatternArgs {
-    /// Read text of any kind: a regular expression with the named groups start, end, time, duration, size, rate, op, rank, file,
-    /// offset, whose matches in the lines are the records; several are tried in turn
-    #[arg(long, value_name = "REGEX", conflicts_with = "columns")]
+    /// Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op, rank, file, offset. May be
+    /// repeated; the first match wins
+    #[arg(help_heading = "Input", long, value_name = "REGEX", conflicts_with = "columns")]
     pattern: Vec<String>,
     /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Input", long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
     pattern_file: Option<PathBuf>,
 }
 
@@ -147,29 +146,29 @@ impl PatternArgs {
 
 /// How time series of monitoring tools are read.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Time series")]
 pub struct SeriesArgs {
-    /// Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur, host, rank, device, where=D:TEXT;
-    /// `+` adds columns up [default: those of known tools]
-    #[arg(long, value_name = "KEY=COLUMN,...")]
+    /// Columns of a table, e.g. time=when,write=out
+    ///
+    /// Columns have the names of the header, or numbers from 1. Keys: time, read, write, value, end, dur, host, rank, device, where=COLUMN:TEXT; `+` adds columns up.
+    #[arg(help_heading = "Time series", long, value_name = "KEY=COLUMN,...")]
     columns: Option<SeriesColumns>,
-    /// Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes it, else rate]
-    #[arg(long, value_enum)]
+    /// Meaning of the values [default: as the tool writes it, else rate]
+    #[arg(help_heading = "Time series", long, value_enum)]
     kind: Option<KindArg>,
     /// Unit of the values [default: as the tool writes it, else B]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = "Time series", long, value_enum)]
     unit: Option<UnitArg>,
     /// Unit of times that are numbers [default: by their size]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = "Time series", long, value_enum)]
     time_unit: Option<TimeUnitArg>,
-    /// The end or the start of its step is the time of a row [default: as the tool writes it, else end]
-    #[arg(long = "stamp", value_enum)]
+    /// Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else end]
+    #[arg(help_heading = "Time series", long = "stamp", value_enum)]
     row_stamp: Option<StampArg>,
     /// Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in the header]
-    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    #[arg(help_heading = "Time series", long, value_name = "CHAR", value_parser = separator)]
     sep: Option<u8>,
-    /// Distance of rows without a time, and the step where the rows do not show it [default: 1]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Interval between rows that carry no time [default: 1]
+    #[arg(help_heading = "Time series", long, value_name = "SECONDS", value_parser = seconds)]
     time_step: Option<f64>,
 }
 
@@ -200,20 +199,21 @@ fn separator(text: &str) -> Result<u8, String> {
 
 /// How much is printed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
 pub struct Verbosity {
     /// Print less: no text, no progress (-q), no warnings (-qq)
-    #[arg(short, long, action = clap::ArgAction::Count)]
+    #[arg(help_heading = "Output", short, long, action = clap::ArgAction::Count)]
     pub quiet: u8,
     /// Print details behind the answer
-    #[arg(short, long, action = clap::ArgAction::Count)]
+    #[arg(help_heading = "Output", short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
 
 /// The periods that count.
 #[derive(Debug, Args)]
 pub struct MinPeriodArgs {
-    /// Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported
+    /// Shortest period to report in seconds
+    ///
+    /// auto: the rhythm of requests inside a burst is not reported.
     #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
     min_period: MinPeriod,
 }
@@ -240,25 +240,24 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     /// Transfers to analyse; auto: each of writes and reads that has bytes
-    #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
+    #[arg(help_heading = "Selection", short, long, value_enum, default_value_t = ModeArg::Auto)]
     pub mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
-    #[arg(long, value_name = "LIST")]
+    #[arg(help_heading = "Selection", long, value_name = "LIST")]
     pub ranks: Option<RankSet>,
     /// Keep only files whose name matches
-    #[arg(long, value_name = "REGEX")]
+    #[arg(help_heading = "Selection", long, value_name = "REGEX")]
     pub files: Option<NamePattern>,
     /// Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
-    #[arg(long)]
+    #[arg(help_heading = "Selection", long)]
     pub all_files: bool,
     /// Start of the time window
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub from: Option<f64>,
     /// End of the time window
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
 }
 
@@ -315,7 +314,7 @@ pub(super) use choices;
 choices!(
     /// Values of `--layer`.
     LayerArg => Option<Layer> {
-        /// The one with the most exact data
+        /// The layer with the most detail
         Auto = "auto" => None,
         /// POSIX calls
         Posix = "posix" => Some(Layer::Posix),

@@ -122,6 +122,7 @@ fn signal(out: &mut String, s: &SignalReport, (zero_s, ended): (f64, bool), styl
     if style.verbose {
         details(out, s, style);
     }
+    requested(out, s, style);
 }
 
 fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64, ended: bool) {
@@ -246,6 +247,10 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
         );
         faint_line(out, "candidate", &text, style);
     }
+}
+
+/// What an option has asked for.
+fn requested(out: &mut String, s: &SignalReport, style: Style) {
     for c in &s.components {
         let (factor, prefix) = units::si_prefix(c.frequency_hz);
         let text = format!(

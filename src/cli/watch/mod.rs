@@ -23,7 +23,7 @@ use iophase::internals::formats::samples::Count;
 
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
-#[command(after_help = NOTES)]
+#[command(after_long_help = NOTES)]
 pub struct WatchArgs {
     /// Command to run and to watch, with its arguments
     #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
@@ -31,7 +31,7 @@ pub struct WatchArgs {
     /// Watch a process that runs, and its descendants, until it ends or a signal comes
     #[arg(short, long, value_name = "PID", conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     pid: Option<u32>,
-    /// Readings of the counters a second
+    /// Samples per second
     #[arg(help_heading = "Samples", long, value_name = "HZ", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
     rate: u32,
     /// What is counted
