@@ -185,7 +185,11 @@ fn independent(s: &Situation) -> Option<Advice> {
     if !apart || s.small() || s.size == Size::Variable {
         return None;
     }
-    let why = format!("requests of {} and more fill stripes of {} alone", size(s.tally.sizes.0), size(s.stripe));
+    let why = format!(
+        "requests of {} and more fill whole stripes of {}; collective buffering adds nothing",
+        size(s.tally.sizes.0),
+        size(s.stripe)
+    );
     advice("independent-requests", why, &[("romio_cb_read", &"disable"), ("romio_cb_write", &"disable")])
 }
 
@@ -265,7 +269,7 @@ fn reread(s: &Situation) -> Option<Advice> {
         return None;
     }
     let why = format!(
-        "{} of {} read are read again",
+        "{} of the {} read are re-reads",
         size(s.tally.bytes.saturating_sub(s.tally.span())),
         size(s.tally.bytes)
     );

@@ -40,7 +40,7 @@ options! {
     /// Options of a reader.
     #[derive(Clone, Default)]
     pub struct ReadOptions {
-        /// Layer to take from a log that records several; `None` chooses the one with the most exact data.
+        /// Layer to take from a log that records several; `None` chooses the one with the most detail.
         pub layer: Option<Layer>,
         /// How much is wanted.
         pub detail: Detail,

@@ -57,8 +57,7 @@ impl Sealed for custom::Custom {}
 pub fn find(name: &str) -> Result<&'static dyn Format> {
     ALL.iter().copied().find(|f| f.name() == name).ok_or_else(|| {
         let names: Vec<_> = ALL.iter().map(|f| f.name()).collect();
-        Error::new(ErrorKind::Usage, format!("no format is called {name}"))
-            .expected(format!("one of {}", names.join(", ")))
+        Error::new(ErrorKind::Usage, format!("unknown format {name}")).expected(format!("one of {}", names.join(", ")))
     })
 }
 

@@ -44,7 +44,7 @@ impl FromStr for Every {
             _ => {
                 let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok();
                 seconds.filter(|s: &f64| *s > 0.0 && s.is_finite()).map(Every::Seconds).ok_or_else(|| {
-                    Error::new(ErrorKind::Usage, format!("`{text}` tells no time"))
+                    Error::new(ErrorKind::Usage, format!("invalid interval `{text}`"))
                         .expected("message, burst, or seconds of the trace's clock")
                 })
             }

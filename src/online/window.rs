@@ -43,7 +43,7 @@ impl FromStr for Window {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::new(ErrorKind::Usage, format!("`{text}` is no window")).expected(FORMS);
+        let wrong = || Error::new(ErrorKind::Usage, format!("invalid window `{text}`")).expected(FORMS);
         let positive = |x: f64| if x > 0.0 && x.is_finite() { Ok(x) } else { Err(wrong()) };
         match text {
             "none" => return Ok(Window::None),

@@ -81,9 +81,7 @@ impl Verdict {
             Verdict::TooFewCycles => "not periodic: too few cycles",
             Verdict::Constant => "not periodic: constant bandwidth",
             Verdict::Empty => "not periodic: no I/O",
-            Verdict::NotResolvable => {
-                "period cannot be determined: the trace does not say closely enough when bytes moved"
-            }
+            Verdict::NotResolvable => "period unknown: the trace does not record closely enough when bytes moved",
         }
     }
 }

@@ -80,7 +80,7 @@ impl FromStr for RankSet {
             (a <= b).then_some(a..=b)
         };
         text.split(',').map(range).collect::<Option<Vec<_>>>().map(RankSet).ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("`{text}` is no set of ranks"))
+            Error::new(ErrorKind::Usage, format!("invalid rank list `{text}`"))
                 .expected("numbers and ranges such as 0-3,7")
         })
     }

@@ -392,9 +392,12 @@ impl Tail {
 fn unknown(beginning: &[u8]) -> Error {
     let mut lines = super::lines::lines(beginning);
     let first = lines.find(|l| !super::lines::is_remark(l)).unwrap_or(beginning);
-    Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
-        .expected(format!("a trace of {}", formats()))
-        .remedy(Remedy::AnalyzeFinished)
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("this format cannot be followed: it begins with {}", super::lines::quote(first)),
+    )
+    .expected(format!("a trace of {}", formats()))
+    .remedy(Remedy::AnalyzeFinished)
 }
 
 /// Reads the first `n` bytes that wait as one value, and consumes them.
