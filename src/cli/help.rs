@@ -127,20 +127,13 @@ const PAGES: &[Page] = &[
 
 /// The definition of the command line; the whole also shows the values of options.
 pub(super) fn definition(whole: bool) -> Command {
-    PAGES.iter().fold(with_help(Cli::command(), &[], whole), |root, page| {
-        if root.find_subcommand(page.command).is_none() {
-            return root;
-        }
-        root.mut_subcommand(page.command, |c| {
-            let [first, second] = page.examples;
-            with_help(c, page.rare, whole).after_help(format!("Examples:\n  {first}\n  {second}"))
-        })
-    })
+    with_help(Cli::command(), whole)
 }
 
-/// `--help` without rare options, and `--help-all` with them.
-fn with_help(command: Command, rare: &[&str], whole: bool) -> Command {
-    let is_rare = |a: &Arg| RARE.contains(&a.get_id().as_str()) || rare.contains(&a.get_id().as_str());
+/// `--help` without rare options, and `--help-all` with them, for a command and those below it.
+fn with_help(command: Command, whole: bool) -> Command {
+    let page = PAGES.iter().find(|p| p.command == command.get_name());
+    let is_rare = |id: &str| RARE.contains(&id) || page.is_some_and(|p| p.rare.contains(&id));
     let short = |a: Arg| match a.get_id().as_str() {
         // alone under their headings
         "columns" => a.help_heading("Input"),
@@ -148,10 +141,22 @@ fn with_help(command: Command, rare: &[&str], whole: bool) -> Command {
         "mode" | "layer" | "classifier" => a.hide_possible_values(true),
         _ => a,
     };
-    let shown = |a: Arg| if whole { a } else { short(a) };
+    let shown = |a: Arg| {
+        let hidden = is_rare(a.get_id().as_str());
+        let a = if whole { a } else { short(a) };
+        if hidden { a.hide_short_help(true) } else { a }
+    };
     let flag = |name: &'static str| Arg::new(name).long(name).help_heading("Output");
+    // `fleet` hands its arguments on
+    let below: Vec<String> =
+        command.get_subcommands().filter(|c| !c.is_disable_help_flag_set()).map(|c| c.get_name().to_owned()).collect();
+    let command = below.into_iter().fold(command, |c, name| c.mut_subcommand(name, |c| with_help(c, whole)));
+    let command = match page.map(|p| p.examples) {
+        Some([first, second]) => command.after_help(format!("Examples:\n  {first}\n  {second}")),
+        None => command,
+    };
     command
-        .mut_args(|a| shown(if is_rare(&a) { a.hide_short_help(true) } else { a }))
+        .mut_args(shown)
         .disable_help_flag(true)
         .arg(flag("help").short('h').action(ArgAction::HelpShort).help("Print help"))
         .arg(flag("help-all").action(ArgAction::HelpLong).help("Print help with all options"))
@@ -177,6 +182,15 @@ mod tests {
                 assert!(command.get_arguments().any(|a| a.get_id() == id), "{} has no option {id}", page.command);
             }
         }
+    }
+
+    #[test]
+    fn commands_below_others_have_help() {
+        let mut root = definition(false);
+        root.build();
+        let generate = root.find_subcommand_mut("generate").unwrap();
+        let help = generate.find_subcommand_mut("checkpoint").unwrap().render_help().to_string();
+        assert!(help.contains("--help-all") && help.contains("--period"), "{help}");
     }
 
     #[test]
