@@ -13,6 +13,7 @@ use crate::facts::KINDS;
 use crate::findings::Severity;
 use crate::pattern::PatternReport;
 use crate::record::{Timing, Warning, stem};
+use crate::units;
 
 /// Names that a reason lists.
 const NAMES: usize = 5;
@@ -218,7 +219,9 @@ fn files(s: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<FileChange> {
         let (a, b) = match pair {
             (Some(a), Some(b)) => (a, b),
             (a, b) => {
-                let moved = |f: &super::files::FamilyFacts| format!("{} files, {} bytes", f.files, f.moved());
+                let moved = |f: &super::files::FamilyFacts| {
+                    format!("{}, {}", units::counted(f.files, "file"), units::bytes(f.moved() as f64))
+                };
                 say(if a.is_some() { "vanished" } else { "appeared" }, a.map(moved), b.map(moved));
                 continue;
             }

@@ -86,6 +86,11 @@ impl Reasons<'_, '_> {
         self.found.push(Reason { row, lost_s: lost_s.filter(|s| s.is_finite()), codes, files });
     }
 
+    /// True if more of what costs time is to have saved it, or less of it to have cost, by more than noise.
+    fn contradicts(&self, more: f64, lost_s: Option<f64>) -> bool {
+        lost_s.is_some_and(|s| s * more < 0.0 && s.abs() > self.s.limits.run * self.run_s)
+    }
+
     fn ranks(&mut self) {
         let Some([a, b]) = self.s.values(|r| Some(r.trace.ranks as f64)).filter(|[a, b]| a != b) else { return };
         let lost_s = self
@@ -140,7 +145,7 @@ impl Reasons<'_, '_> {
                 let flow = &r.flows[d];
                 (flow.calls > 0).then(|| flow.bytes as f64 / flow.calls as f64)
             });
-            if let Some(mean) = mean {
+            if let Some(mean) = mean.filter(|m| !self.contradicts(m[0] - m[1], lost_s)) {
                 self.push(counted(format!("{} request size", KINDS[d]), "bytes", mean), lost_s, Vec::new());
             }
         }
@@ -179,12 +184,18 @@ impl Reasons<'_, '_> {
         };
         let Some([a, b]) = counts.filter(|[a, b]| a + b > 0.0).or_else(|| self.s.values(named)) else { return };
         let ranks = self.s.values(|r| Some(r.trace.ranks.max(1) as f64)).unwrap_or([1.0; 2]);
-        let changed = log_ratio(a / ranks[0], b / ranks[1]).abs() > self.s.limits.volume.ln_1p();
+        let of_rank = [a / ranks[0], b / ranks[1]];
+        let changed = log_ratio(of_rank[0], of_rank[1]).abs() > self.s.limits.volume.ln_1p();
         let lost_s = self.shares.as_ref().map(share);
         // few calls that cost nothing explain nothing
         let matters = kind == 2 || lost_s.is_some_and(|x| x.abs() > self.s.limits.run * self.run_s);
-        if changed && matters {
+        if changed && matters && !self.contradicts(of_rank[1] - of_rank[0], lost_s) {
             self.push(counted(what, "count", [a, b]), lost_s, Vec::new());
+        } else if matters {
+            let times = self.s.io().map(|io| [0, 1].map(|i| io[i].mean_s[kind] / of_rank[i]));
+            if let Some(times) = times.filter(|t| t.iter().all(|s| s.is_finite() && *s > 0.0)) {
+                self.push(counted(format!("mean time of {what}"), "s", times), lost_s, Vec::new());
+            }
         }
     }
 

@@ -1,11 +1,9 @@
 //! A comparison as text: the verdict, probable reasons, what differs, and what does not.
 
-use std::fmt::Write;
-
 use super::io_time::layer_name;
-use super::layout::{Style, line, warnings};
+use super::layout::{Style, headline, line, warnings};
 use super::units;
-use crate::compare::{Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row};
+use crate::compare::{Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row, Side};
 
 /// Differences of a kind shown without `-v`.
 const SHOWN: usize = 4;
@@ -15,7 +13,10 @@ const REASONS: usize = 5;
 /// A comparison as text.
 pub fn comparison(c: &Comparison, style: Style) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}", style.bold(&verdict(c)));
+    headline(&mut out, &verdict(c), style);
+    for (name, side) in [("A", &c.before), ("B", &c.after)] {
+        line(&mut out, name, &traces(side));
+    }
     if let Some(w) = c.warnings.iter().find(|w| w.code == "different-depth") {
         line(&mut out, "depth", &w.message);
     }
@@ -44,9 +45,14 @@ pub fn comparison(c: &Comparison, style: Style) -> String {
     section(&mut out, "volumes", rest(&c.layers), style);
     section(&mut out, "time", rest(&c.time), style);
     let known = |x: &Option<String>| x.clone().unwrap_or_else(|| "none".into());
+    let size = |x: &Option<String>| {
+        let bytes = x.as_deref().and_then(|text| text.parse().ok());
+        bytes.map_or_else(|| known(x), units::bytes)
+    };
     let file = |f: &crate::compare::FileChange| match f.what.as_str() {
         "appeared" => format!("{} appeared: {}", f.file, known(&f.after)),
         "vanished" => format!("{} vanished: {}", f.file, known(&f.before)),
+        "bytes" => format!("{}: {} to {}", f.file, size(&f.before), size(&f.after)),
         what => format!("{}: {what} {} to {}", f.file, known(&f.before), known(&f.after)),
     };
     section(&mut out, "files", c.files.iter().map(file).collect(), style);
@@ -76,6 +82,15 @@ pub fn comparison(c: &Comparison, style: Style) -> String {
     let others: Vec<_> = c.warnings.iter().filter(|w| w.code != "different-depth").cloned().collect();
     warnings(&mut out, &others, style);
     out
+}
+
+/// The traces of a side: one by its path, of several the first and their number.
+fn traces(side: &Side) -> String {
+    let first = side.traces.first().map_or("", |t| t.path.as_str());
+    match side.traces.len() {
+        0 | 1 => first.to_owned(),
+        n => format!("{first} and {}", units::counted(n as u64 - 1, "other trace")),
+    }
 }
 
 fn section(out: &mut String, name: &str, all: Vec<String>, style: Style) {
@@ -137,7 +152,7 @@ fn runs(t: &IoTimeChange) -> String {
 /// Change of the time in I/O: `11.73 s less I/O (−54 %), in MPI-IO 21.84 s to 10.11 s`.
 fn difference(t: &IoTimeChange) -> String {
     let (before, change) = (t.before_s.unwrap_or(0.0), t.change.unwrap_or(0.0));
-    let share = if before > 0.0 { format!(" ({:+.0} %)", 100.0 * change / before) } else { String::new() };
+    let share = if before > 0.0 { percent(1.0 + change / before) } else { String::new() };
     let word = if change > 0.0 { "more" } else { "less" };
     let place = t.layer.as_deref().and_then(layer_name).map_or(String::new(), |name| format!(" in {name}"));
     format!("{} {word} I/O{share},{place} {}", short(change.abs()), io_times(t))
@@ -256,7 +271,7 @@ pub(super) fn row(r: &Row) -> String {
 }
 
 fn percent(x: f64) -> String {
-    format!(" ({:+.0} %)", 100.0 * (x - 1.0))
+    format!(" ({:+.0} %)", 100.0 * (x - 1.0)).replace('-', "−")
 }
 
 /// A ratio of periods near a small fraction.

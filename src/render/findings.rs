@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Style, line, warnings};
+use super::layout::{self, Style, line, warnings};
 use super::{io_time, units};
 use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
@@ -11,8 +11,8 @@ const SHOWN: [usize; 2] = [6, 4];
 
 /// Findings as text.
 pub fn findings(f: &Findings, style: Style) -> String {
-    let mut out = super::layout::heading(&f.trace.path, style);
-    let _ = writeln!(out, "{}", style.bold(&headline(f)));
+    let mut out = layout::heading(&f.trace.path, style);
+    layout::headline(&mut out, &headline(f), style);
     if let Some(text) = io_time::parts(&f.io) {
         line(&mut out, "time", &text);
     }

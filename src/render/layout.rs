@@ -49,6 +49,13 @@ pub(super) fn heading(path: &str, style: Style) -> String {
     if style.several { format!("{}\n", style.bold(path)) } else { String::new() }
 }
 
+/// The answer in bold, in as many lines as it needs.
+pub(super) fn headline(out: &mut String, text: &str, style: Style) {
+    for (i, part) in wrapped(text, COLUMNS.load(Relaxed) - 2).iter().enumerate() {
+        let _ = writeln!(out, "{}{}", if i == 0 { "" } else { "  " }, style.bold(part));
+    }
+}
+
 /// Columns of the names of lines, with what is before and after them.
 const NAMES: usize = 13;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Style, line};
+use super::layout::{self, Style, line};
 use super::text::{answer, has_ended, next, zero_s};
 use super::{findings, io_time, units};
 use crate::analysis::{Report, SignalReport};
@@ -19,7 +19,7 @@ pub fn overview(report: Option<&Report>, f: &Findings, style: Style) -> String {
         Some(r) => periods(&mut out, r, style),
         None => line(&mut out, "period", "no transfers to search"),
     }
-    let _ = writeln!(out, "{}", style.bold(&findings::headline(f)));
+    layout::headline(&mut out, &findings::headline(f), style);
     if let Some(text) = io_time::parts(&f.io) {
         line(&mut out, "time", &text);
     }
