@@ -172,10 +172,12 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
     let outer = Spent::of(kept.iter().copied(), ranks, run);
     // of a record of all ranks the mean is known only with their number
     let counted = trace.job.as_ref().is_none_or(|j| j.ranks.is_some()) || kept.iter().all(|t| t.rank.is_some());
-    let why = incomplete(trace).or_else(|| (!counted).then(|| "the number of processes is not known".to_owned()));
+    let why = incomplete(trace)
+        .or_else(|| (!counted).then(|| "the number of processes is not known".to_owned()))
+        .or_else(|| outer.overlaps.then(|| "the calls of a rank add up to more than the run".to_owned()));
     // nothing among times of which some are missing may be what is missing
     let whole = why.is_none();
-    let mean = |s: f64| Some(s).filter(|s| counted && (*s > 0.0 || whole));
+    let mean = |s: f64| Some(s).filter(|s| counted && !outer.overlaps && (*s > 0.0 || whole));
     let [read, write, metadata] = outer.mean_s.map(mean);
     let time = IoTime {
         mean_s: mean(outer.mean_io_s()),
@@ -184,7 +186,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
         mean_read_s: read,
         mean_write_s: write,
         mean_metadata_s: metadata,
-        slowest_s: Some(outer.slowest_s).filter(|s| s.high > 0.0 || whole),
+        slowest_s: Some(outer.slowest_s).filter(|s| !outer.overlaps && (s.high > 0.0 || whole)),
         slowest_rank: outer.busiest().map(|x| x.0),
         waiting_s,
         // metadata records of a library say nothing of its bytes

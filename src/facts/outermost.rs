@@ -21,7 +21,14 @@ pub(crate) fn outermost(mut all: Vec<Timed>) -> Vec<Timed> {
         let below = layers.into_iter().find(|l| sum(*l) > 0.0).unwrap_or(TimedLayer::Posix);
         let library = if sum(TimedLayer::Pnetcdf) > 0.0 { TimedLayer::Pnetcdf } else { TimedLayer::Hdf5 };
         let outer = if sum(library) > 0.0 && sum(library) >= sum(below) { library } else { below };
-        kept.extend(layer(outer).copied());
+        let inside = |kind: usize| layer(below).map(|t| t.parts[kind]).sum::<f64>() / sum(outer);
+        let [reading, writing] = [inside(0), inside(1)];
+        // what a library calls metadata, such as a flush or a close, writes data
+        let parts = |t: &Timed| match outer == library {
+            true => [reading, writing, (1.0 - reading - writing).max(0.0)].map(|share| share * t.time_s()),
+            false => t.parts,
+        };
+        kept.extend(layer(outer).map(|t| Timed { parts: parts(t), ..*t }));
         if outer > TimedLayer::Posix && layer(outer).all(|t| t.rank.is_some()) {
             // ranks that reach the file without the outer layer
             let above: HashSet<Option<u32>> = layer(outer).map(|t| t.rank).collect();

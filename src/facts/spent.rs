@@ -19,7 +19,12 @@ pub(crate) struct Spent {
     shared_mean_s: [f64; 3],
     /// That of the slowest rank.
     pub slowest_s: Bounds,
+    /// The times of a rank add up to more than the run: its calls overlap, as those of threads, or cannot have taken as long.
+    pub overlaps: bool,
 }
+
+/// Part of the run by which times may exceed it: some logs know whole seconds.
+const ROUNDING: f64 = 0.01;
 
 /// A file that is counted over all ranks.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +57,9 @@ impl Spent {
                 }
             }
         }
-        spent.slowest_s = spent.bounds(run_s);
+        let least = spent.least();
+        spent.overlaps = run_s.is_some_and(|run| least > (1.0 + ROUNDING) * run);
+        spent.slowest_s = spent.bounds(least, run_s);
         spent
     }
 
@@ -73,15 +80,21 @@ impl Spent {
         std::array::from_fn(|i| own[i] + self.shared_mean_s[i])
     }
 
-    /// Which rank of a shared file is the slowest is known of each file, not of all together: the slowest of the job takes at least
-    /// as long as the mean, as its own files and the fastest in each shared one, and as the slowest of any file; at most as long as
-    /// its own files and the slowest in each shared one.
-    fn bounds(&self, run_s: Option<f64>) -> Bounds {
+    /// Seconds of the slowest rank at least. Which rank of a shared file is the slowest is known of each file, not of all together: the
+    /// slowest of the job takes at least as long as the mean, as its own files and the fastest in each shared one, and as the slowest
+    /// of any file.
+    fn least(&self) -> f64 {
         let own = self.busiest().map_or(0.0, |x| x.1);
         let fastest: f64 = self.shared.iter().map(|s| s.fastest_s).sum();
-        let slowest: f64 = self.shared.iter().map(|s| s.slowest_s).sum();
         let longest = self.shared.iter().map(|s| s.slowest_s).fold(0.0, f64::max);
+        self.mean_io_s().max(own + fastest).max(longest)
+    }
+
+    /// At most it takes as long as its own files and the slowest in each shared one, and as the run.
+    fn bounds(&self, least: f64, run_s: Option<f64>) -> Bounds {
+        let own = self.busiest().map_or(0.0, |x| x.1);
+        let slowest: f64 = self.shared.iter().map(|s| s.slowest_s).sum();
         let high = run_s.map_or(own + slowest, |run| (own + slowest).min(run));
-        Bounds { low: self.mean_io_s().max(own + fastest).max(longest).min(high), high }
+        Bounds { low: least.min(high), high }
     }
 }
