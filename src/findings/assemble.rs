@@ -112,11 +112,30 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
     }
 }
 
-/// Joins findings of one group whose first files are the same, the costliest first, and those that follow from another one.
+/// Joins findings of one group whose first files are the same, the costliest first, and those that follow from another one: a cause
+/// stands where the costliest of what follows from it stood.
 fn merged(all: Vec<(Finding, Option<Filter>)>, book: &Book) -> Vec<(Finding, Option<Filter>)> {
     let mut kept: Vec<(Finding, Option<Filter>)> = Vec::new();
     for (x, filter) in all {
-        let group = book.rules.get(&x.code).and_then(|r| r.group.as_ref());
+        let rule = book.rules.get(&x.code);
+        let group = rule.and_then(|r| r.group.as_ref());
+        let follows = |(y, _): &(Finding, Option<Filter>)| {
+            let files = x.files.first().zip(y.files.first());
+            rule.is_some_and(|r| r.explains.contains(&y.code)) && files.is_some_and(|(a, b)| a.file == b.file)
+        };
+        if let Some(at) = kept.iter().position(follows) {
+            let mut cause = (x.clone(), filter);
+            let mut rest = kept.split_off(at);
+            let (effects, others): (Vec<_>, Vec<_>) = rest.drain(..).partition(follows);
+            for (y, _) in effects {
+                cause.0.severity = cause.0.severity.max(y.severity);
+                cause.0.also.push(y.code);
+                cause.0.also.extend(y.also);
+            }
+            kept.push(cause);
+            kept.extend(others);
+            continue;
+        }
         let same = |(y, _): &&mut (Finding, Option<Filter>)| {
             let rule = book.rules.get(&y.code);
             let grouped = group.is_some() && rule.is_some_and(|r| r.group.as_ref() == group);

@@ -132,27 +132,33 @@ pub(super) struct Tail {
     pub of: u64,
     /// Share of their time.
     pub share: f64,
-    pub time_s: f64,
     pub count: u64,
     pub median_s: f64,
     pub max_s: f64,
+    /// Time of the rank that spends most in them, and what it spends beyond as many median requests.
+    pub time_s: f64,
+    pub lost_s: f64,
 }
 
 impl Tail {
-    fn of((class, mut times): (u32, Vec<f64>)) -> Option<Tail> {
-        let (n, sum) = (times.len(), times.iter().sum::<f64>());
+    /// Of a class of sizes: the times of its requests, each with the rank.
+    fn of((class, mut times): (u32, Vec<(f64, u32)>)) -> Option<Tail> {
+        let (n, sum) = (times.len(), times.iter().map(|t| t.0).sum::<f64>());
         let count = (n / 100).max(1);
-        times.select_nth_unstable_by(n.checked_sub(count)?, f64::total_cmp);
+        times.select_nth_unstable_by(n.checked_sub(count)?, |a, b| a.0.total_cmp(&b.0));
         let slowest = &times[n - count..];
-        let (time_s, max_s) = (slowest.iter().sum::<f64>(), slowest.iter().copied().fold(0.0, f64::max));
-        let share = if sum > 0.0 { time_s / sum } else { 0.0 };
-        let median_s = median(&mut times)?;
-        Some(Tail { size: 1 << class, of: n as u64, share, time_s, count: count as u64, median_s, max_s })
-    }
-
-    /// Time beyond that of as many median requests.
-    pub fn lost_s(&self) -> f64 {
-        (self.time_s - self.count as f64 * self.median_s).max(0.0)
+        let mut of_ranks: Numbered<(f64, u64)> = Numbered::default();
+        for (s, rank) in slowest {
+            let of_rank = of_ranks.get_or(*rank, (0.0, 0));
+            *of_rank = (of_rank.0 + s, of_rank.1 + 1);
+        }
+        let (all_s, max_s) = slowest.iter().fold((0.0, 0.0), |(all, max): (f64, f64), t| (all + t.0, max.max(t.0)));
+        let share = if sum > 0.0 { all_s / sum } else { 0.0 };
+        let median_s = median(&mut times.iter().map(|t| t.0).collect::<Vec<f64>>())?;
+        let excess = |(s, n): &(f64, u64)| (*s, (s - *n as f64 * median_s).max(0.0));
+        let (time_s, lost_s) =
+            of_ranks.values().map(excess).fold((0.0, 0.0), |most, x| if x.1 > most.1 { x } else { most });
+        Some(Tail { size: 1 << class, of: n as u64, share, count: count as u64, median_s, max_s, time_s, lost_s })
     }
 }
 
@@ -350,12 +356,12 @@ impl Direction {
         let (mut small, mut tiny, mut unaligned) = (Collect::default(), Collect::default(), Collect::default());
         let mut remainders: HashMap<u64, u64, FixedState> = HashMap::default();
         let mut rates: Numbered<Vec<f64>> = Numbered::default();
-        let mut times: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut times: BTreeMap<u32, Vec<(f64, u32)>> = BTreeMap::new();
         let mut durations = Sizes::default();
         for r in order.iter().map(|&i| rows.get(i as usize)) {
             d.count += 1;
             d.bytes = d.bytes.saturating_add(r.size);
-            times.entry(size_class(&r)).or_default().push(r.end - r.start);
+            times.entry(size_class(&r)).or_default().push((r.end - r.start, r.rank));
             if r.size < stripe {
                 small.add(&r);
             }
@@ -788,15 +794,15 @@ mod tests {
         let all: Vec<_> = small.chain(large).collect();
         let worst = |all: &[(Op, u32, u64, u64, f64, f64)]| {
             let f = RequestFacts::of(&trace(all), 1 << 20).unwrap();
-            let most = |a: &&Tail, b: &&Tail| a.lost_s().total_cmp(&b.lost_s());
+            let most = |a: &&Tail, b: &&Tail| a.lost_s.total_cmp(&b.lost_s);
             *f.directions[1].tails.iter().max_by(most).unwrap()
         };
-        assert!(worst(&all).lost_s() < 1e-9, "{:?}", worst(&all));
+        assert!(worst(&all).lost_s < 1e-9, "{:?}", worst(&all));
         let mut slow = all.clone();
         slow[7].5 = 7.0 + 2.0;
         let t = worst(&slow);
         assert_eq!((t.size, t.of, t.count), (64, 200, 2));
-        assert!((t.lost_s() - 1.999).abs() < 1e-9 && t.share > 0.9, "{t:?}");
+        assert!((t.lost_s - 1.999).abs() < 1e-9 && t.share > 0.9, "{t:?}");
     }
 
     #[test]

@@ -180,6 +180,8 @@ fn requests_give_the_findings_and_figures_of_the_oracle() {
                 }
                 // these logs are of one node, where no lock moves
                 "IOP-FILE-001" => v("share") >= 0.1 && v("owner_changes") >= 100.0,
+                // the oracle also counts what aggregators of MPI-IO write for others
+                "IOP-FILE-002" => q.several.0 > 0,
                 // without the condition on the share of the run
                 "IOP-RANK-006" => v("ranks") >= 4.0 && v("concurrency") < 1.2,
                 _ => o.fires,
@@ -557,6 +559,69 @@ fn hints_for_collective_buffering_need_a_majority_of_collective_calls() {
         found.remedies.iter().any(|r| r.settings.contains_key("romio_cb_write"))
     };
     assert!(!settings(3900, 100), "independent calls do not heed them");
+}
+
+/// Reads and writes of the same 128 MiB in pieces of 1 MiB, the reads 9 times as long; `asked` by MPI-IO, if it opened the file.
+fn read_and_written(ranks: u32, mpiio: bool, writes: bool) -> Trace {
+    use crate::record::{Request, Requests};
+    let mib = 1u64 << 20;
+    let calls = 128 * i64::from(ranks);
+    let bytes = calls * mib as i64;
+    let written = if writes { [calls, bytes] } else { [0, 0] };
+    let counts = [("READS", calls), ("WRITES", written[0]), ("BYTES_READ", bytes), ("BYTES_WRITTEN", written[1])];
+    let times = [("F_READ_TIME", 115.2), ("F_WRITE_TIME", 12.8)];
+    let mut trace = counted(&[(None, &counts, &times)], u64::from(ranks), 200.0);
+    if mpiio {
+        let asked = [("COLL_WRITES", calls), ("BYTES_WRITTEN", bytes)];
+        count(&mut trace, CounterModule::Mpiio, &[(None, &asked, &[("F_WRITE_TIME", 130.0)])]);
+    }
+    let file = trace.files.intern("/scratch/f0");
+    let row = |i: u64| {
+        let (op, s) = if i % 2 == 0 { (Op::Read, 0.9) } else { (Op::Write, 0.1) };
+        let (offset, start) = (i / 2 % 128 * mib, i as f64);
+        let rank = if ranks > 1 { (i / 256) as u32 } else { 0 };
+        Request { op, rank, file, offset, size: mib, start, end: start + s, ..Request::default() }
+    };
+    let rows = (0..256 * u64::from(ranks)).filter(|i| writes || i % 2 == 0);
+    trace.data = Data::Requests(rows.map(row).collect::<Requests>());
+    trace.timing = crate::record::Timing::Request;
+    trace
+}
+
+#[test]
+fn a_cause_comes_before_what_follows_from_it_and_costs_more() {
+    let found = find(&read_and_written(1, true, true), None, &Options::default()).unwrap();
+    let cause = found.findings.iter().find(|x| x.code == "IOP-MPIIO-007").unwrap();
+    assert!(cause.also.iter().any(|code| code == "IOP-POSIX-010"), "{:?}", codes(&found));
+    assert!(!codes(&found).contains(&"IOP-POSIX-010"));
+    let alone = find(&read_and_written(1, false, true), None, &Options::default()).unwrap();
+    assert!(codes(&alone).contains(&"IOP-POSIX-010"), "{:?}", codes(&alone));
+}
+
+#[test]
+fn pieces_that_mpi_io_writes_are_no_conflict() {
+    let fires = |mpiio: bool| {
+        let trace = read_and_written(2, mpiio, true);
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, true))["IOP-FILE-002"].fires
+    };
+    assert!(fires(false) && !fires(true));
+}
+
+#[test]
+fn files_that_the_job_writes_have_no_epochs() {
+    let epochs = |writes: bool| {
+        let mut trace = read_and_written(1, false, writes);
+        // a second pass
+        if let Data::Requests(rows) = &mut trace.data {
+            let again: Vec<_> = rows.iter().filter(|r| r.op == Op::Read).collect();
+            again
+                .into_iter()
+                .for_each(|r| rows.push(crate::record::Request { start: r.start + 300.0, end: r.end + 300.0, ..r }));
+        }
+        trace.counters = None;
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, true))["IOP-ML-002"].fires
+    };
+    assert!(epochs(false) && !epochs(true));
 }
 
 #[test]

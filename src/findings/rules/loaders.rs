@@ -1,5 +1,7 @@
 //! Training data: many samples, read again in every epoch.
 
+use std::collections::HashSet;
+
 use crate::findings::book::Rule;
 use crate::findings::bursts::quantile;
 use crate::findings::evidence::Filter;
@@ -7,6 +9,7 @@ use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::{FileUse, RequestFacts};
 use crate::findings::rules::sums::{self, Sums};
+use crate::record::FileId;
 use crate::units;
 
 /// Part of a whole number by which passes may differ from one.
@@ -50,11 +53,13 @@ pub(in crate::findings) fn epochs(f: &Facts, r: &Rule) -> Option<Outcome> {
     let q = f.requests.as_ref().filter(|q| q.complete)?;
     let reads = &q.directions[0];
     let all: u64 = reads.files.iter().map(|u| u.covered).sum();
+    // what the job writes itself is no input that it reads again and again
+    let written: HashSet<FileId> = q.directions[1].files.iter().filter(|u| u.bytes > 0).map(|u| u.file).collect();
     let again: Vec<(&FileUse, f64)> = reads
         .files
         .iter()
         .map(|u| (u, passes(q, u)))
-        .filter(|(u, n)| u.covered > 0 && *n >= r.at("passes") * (1.0 - WHOLE))
+        .filter(|(u, n)| !written.contains(&u.file) && u.covered > 0 && *n >= r.at("passes") * (1.0 - WHOLE))
         .collect();
     let covered: u64 = again.iter().map(|(u, _)| u.covered).sum();
     let mean = ratio(again.iter().map(|(u, n)| n * u.covered as f64).sum(), covered as f64);

@@ -17,6 +17,7 @@ const METADATA: [Count; 3] = [Count::Opens, Count::Stats, Count::Seeks];
 const SMALL_FILE: u64 = 64 << 10;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
+    f.io.time.slowest_s?;
     let parts_s = f.io.outer.as_ref()?.of_busiest();
     let time_s = parts_s[2];
     let share = ratio(time_s, parts_s.iter().sum());

@@ -235,7 +235,7 @@ pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
             time.add(rank, extra_s, f.ranks);
         }
     }
-    let extra: u64 = found.values().map(|p| p.bytes).sum();
+    let (extra, asked_for): (u64, u64) = (found.values().map(|p| p.bytes).sum(), asked);
     let fires = !found.is_empty();
     let outcome = Outcome::new(fires)
         .measured(&[("extra_bytes", extra as f64), ("files", found.len() as f64), ("asked_bytes", asked as f64)])
@@ -243,7 +243,10 @@ pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
         .maybe_lost(fires.then(|| time.critical()), "time in these files x share of the bytes that nobody asked for")
         .detail(|| {
             let [extra, asked] = [extra as f64, asked as f64].map(units::bytes);
-            format!("POSIX moved {extra} more than the {asked} that MPI-IO was asked for")
+            match asked_for {
+                0 => format!("POSIX moved {extra} in a direction in which MPI-IO was asked for nothing"),
+                _ => format!("POSIX moved {extra} more than the {asked} that MPI-IO was asked for"),
+            }
         })
         .parts(found.into_values().collect())
         .modelled();

@@ -334,14 +334,14 @@ pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
             && t.max_s >= r.at("factor") * t.median_s
             && t.time_s >= r.at("time_s")
     };
-    let most = |a: &(usize, &Tail), b: &(usize, &Tail)| a.1.lost_s().total_cmp(&b.1.lost_s());
+    let most = |a: &(usize, &Tail), b: &(usize, &Tail)| a.1.lost_s.total_cmp(&b.1.lost_s);
     let worst = all().filter(fires).max_by(most);
     let Some((d, t)) = worst.or_else(|| all().max_by(most)) else { return Some(Outcome::new(false)) };
     let outcome = Outcome::new(worst.is_some())
         .measured(&[("share", t.share), ("count", t.count as f64), ("of", t.of as f64), ("size_bytes", t.size as f64)])
         .measured(&[("median_s", t.median_s), ("max_s", t.max_s)])
         .time(t.time_s)
-        .lost(t.lost_s(), "time beyond that of as many median requests of their size")
+        .lost(t.lost_s, "time of a rank beyond that of as many median requests of their size")
         .detail(|| {
             let [slowest, median] = [t.max_s, t.median_s].map(units::seconds);
             let [from, to] = [t.size, 2 * t.size].map(|n| units::bytes(n as f64));
