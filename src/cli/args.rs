@@ -83,8 +83,11 @@ pub enum Command {
         /// Shell
         shell: clap_complete::Shell,
     },
-    /// Manual page, in roff
-    Man,
+    /// Manual page of the program or of a command, in roff
+    Man {
+        /// Command; without one the page of the program
+        command: Option<String>,
+    },
 }
 
 #[cfg(test)]

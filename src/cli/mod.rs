@@ -94,7 +94,7 @@ fn run_command(command: &Command, arguments: &[OsString]) -> Result<u8> {
             clap_complete::generate(*shell, &mut help::definition(true), "iophase", &mut script);
             output::print(&String::from_utf8_lossy(&script)).map(|()| 0)
         }
-        Command::Man => man().map(|()| 0),
+        Command::Man { command } => man(command.as_deref()).map(|()| 0),
     }
 }
 
@@ -117,14 +117,17 @@ fn schema(name: &str) -> Result<()> {
     output::print(&format!("{text}\n"))
 }
 
-fn man() -> Result<()> {
-    let mut page = Vec::new();
-    let failed = |e: io::Error| Error::new(ErrorKind::Output, e.to_string());
+fn man(command: Option<&str>) -> Result<()> {
     let mut root = help::definition(true);
     root.build();
-    clap_mangen::Man::new(root.clone()).render(&mut page).map_err(failed)?;
-    for sub in root.get_subcommands().filter(|s| s.get_name() != "help") {
-        clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
-    }
+    let wanted = match command {
+        None => Some(&root),
+        Some(name) => root.get_subcommands().find(|c| c.get_name() == name),
+    };
+    let unknown = || Error::new(ErrorKind::Usage, format!("no command is called {}", command.unwrap_or_default()));
+    let mut page = Vec::new();
+    clap_mangen::Man::new(wanted.ok_or_else(unknown)?.clone())
+        .render(&mut page)
+        .map_err(|e| Error::new(ErrorKind::Output, e.to_string()))?;
     output::print(&String::from_utf8_lossy(&page))
 }

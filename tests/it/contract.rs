@@ -587,11 +587,15 @@ fn pictures_are_sound_svg() {
 
 #[test]
 fn completions_and_manual_page_are_printed() {
-    for args in [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"]] {
+    for args in
+        [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"], &["man", "analyze"]]
+    {
         let o = iophase(args);
         assert_eq!(o.status.code(), Some(0));
         assert!(stdout(&o).contains("analyze"), "{args:?}");
     }
+    assert!(stdout(&iophase(&["man", "analyze"])).matches(".TH").count() == 1, "a page is one command's");
+    assert_eq!(iophase(&["man", "nothing"]).status.code(), Some(2));
 }
 
 #[test]

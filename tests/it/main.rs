@@ -19,6 +19,7 @@ mod growth;
 mod io_time;
 mod outline;
 mod outputs;
+mod packaging;
 mod parity;
 mod predict;
 mod regex_docs;
