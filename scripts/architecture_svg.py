@@ -32,10 +32,11 @@ ROOMS = [
     (7, 1, 4, "findings", ["what is wrong, what it costs, what to do"], 0),
     (8, 1, 4, "compare", ["two sets of runs: verdict, reasons, statistics"], 0),
     (9, 0, 5, "render", ["text, JSON, SVG, DOT, HTML page, terminal view"], 6),
-    (10, 0, 2, "cli  (the program)", ["arguments to calls, exit codes"], 0),
-    (10, 2, 3, "serve  (feature)", ["HTTP interface and live page"], 0),
+    (10, 0, 4, "answers", ["all answers on a trace, each made once"], 0),
+    (11, 0, 2, "cli  (the program)", ["arguments to calls, exit codes"], 0),
+    (11, 2, 3, "serve  (feature)", ["HTTP interface and live page"], 0),
 ]
-FLOORS = 10
+FLOORS = 11
 HEIGHT = TOP + FLOORS * FLOOR + 90
 
 

@@ -8,6 +8,9 @@ macro_rules! rooms {
 }
 
 rooms! {
+    /// All answers on a trace.
+    #[cfg(feature = "render")]
+    answers
     /// Time in I/O, and what was done with each file.
     facts
     /// Loop nests.

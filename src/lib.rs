@@ -10,7 +10,7 @@
 //! to bandwidth over time, `period` bandwidth to periods, `pattern` records to access patterns, `classify` records to
 //! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `findings` what is wrong and what it
 //! costs, `compare` what changed between runs, `online` the same fed piece
-//! by piece, `render` text and pictures, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
+//! by piece, `render` text and pictures, `answers` all answers on a trace, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
 //!
 //! ```
 //! use iophase::{analysis, formats};
@@ -71,6 +71,8 @@ macro_rules! options {
 }
 
 pub mod analysis;
+#[cfg(feature = "render")]
+mod answers;
 pub mod classify;
 pub mod compare;
 pub mod dfg;

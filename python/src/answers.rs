@@ -9,6 +9,7 @@ use iophase::compare;
 use iophase::dfg::{self, DfgReport, Partition};
 use iophase::findings;
 use iophase::formats::Detail;
+use iophase::internals::answers as whole;
 use iophase::internals::draft::{self, Content, Output};
 use iophase::internals::period::chains;
 use iophase::internals::period::spectrum::Powers;
@@ -317,7 +318,7 @@ fn comparison(command: &Command, sides: [&[Given]; 2], control: &Control) -> Res
         (origin, _) => {
             let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
             control.expect(source.stored_bytes());
-            compare_command::facts_of(&source, format, control.reading(read), &options)
+            whole::facts(&source, format, control.reading(read), &options)
         }
     };
     let [before, after] = sides.map(|side| side.iter().map(facts).collect::<Result<Vec<_>>>());
@@ -334,18 +335,18 @@ fn comparison(command: &Command, sides: [&[Given]; 2], control: &Control) -> Res
 
 fn page(command: &Command, inputs: &[Given], given: Vec<String>, control: &Control) -> Result<String> {
     let Command::Report(a) = command else { return Err(wrong_command()) };
-    let how = report::How::new(a, given, inputs.len() == 2)?;
+    let pipeline = report::pipeline(a, given, inputs.len() == 2)?;
     let (mut runs, mut all_facts) = (Vec::new(), Vec::new());
     for input in inputs {
         let (run, facts) = match (input.origin(&a.input.reading)?, input) {
             (None, Given::Trace(trace)) => {
                 let origin = Origin { name: trace.rows.path.clone(), ..Origin::default() };
-                how.of(Trace::clone(&trace.rows), origin, None)?
+                pipeline.of(Trace::clone(&trace.rows), origin, None)?
             }
             (origin, _) => {
                 let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
                 control.expect(source.stored_bytes());
-                how.run(&source, format, &control.reading(read.counters(true).all_layers(true)))?
+                pipeline.run(&source, format, &control.reading(read.counters(true).all_layers(true)))?
             }
         };
         runs.push(run);

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use super::output::{self, Lines};
 use super::remedy;
 use super::shared::{LookArgs, ReadingArgs, Verbosity};
-use iophase::analysis;
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
-use iophase::dfg::{Glob, Mapping, Plan};
-use iophase::formats::{self, Format, ReadOptions, Source};
+use iophase::dfg::Glob;
+use iophase::formats::Source;
+use iophase::internals::answers;
 use iophase::internals::render::{compare as text, figure, json, text::Style};
 use iophase::{Error, ErrorKind, Result};
 
@@ -164,30 +164,7 @@ pub fn options(a: &CompareArgs) -> Result<Options> {
 /// The facts of a run; its trace is dropped.
 fn facts(path: &Path, a: &CompareArgs, options: &Options) -> Result<Run> {
     let read = a.reading.options()?;
-    facts_of(&Source::open(path, &read.limits)?, a.reading.format()?, read, options)
-}
-
-/// The facts of a run in a source; its trace is dropped.
-///
-/// # Errors
-/// Of reading, and of the facts.
-pub fn facts_of(
-    source: &Source,
-    format: Option<&'static dyn Format>,
-    read: ReadOptions,
-    options: &Options,
-) -> Result<Run> {
-    let read = read.counters(true);
-    let trace = formats::read(source, format, &read)?;
-    let cases = if formats::find(trace.format).is_ok_and(|f| f.logs_calls()) {
-        // folders of a run and numbers in names are no part of an activity
-        let mapping = Mapping { template: "{call}:{ext}".parse()?, ..Mapping::default() };
-        let plan = Plan { mapping, ..Plan::default() };
-        analysis::event_log(std::slice::from_ref(source), format, &read, &plan)?.cases
-    } else {
-        Vec::new()
-    };
-    Run::of(&trace, &cases, options)
+    answers::facts(&Source::open(path, &read.limits)?, a.reading.format()?, read, options)
 }
 
 /// Files of patterns: wildcards stand in the last part of a path.

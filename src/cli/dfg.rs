@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::inputs::{Inputs, stored};
+use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::shared::{Input, Verbosity, check_window};
 use super::{exit_code, progress, remedy};
 use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
 use iophase::formats::{Format, Source};
+use iophase::internals::answers::stored;
 use iophase::internals::draft::Draft;
 use iophase::internals::render::dfg::{self as render, Coloring};
 use iophase::internals::render::figure::Look;

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::shared::{Input, Verbosity};
 use super::{exit_code, output, progress};
 use iophase::formats::{self, FolderTrace, Format, Limits, ReadOptions, Source};
+use iophase::internals::answers::stored;
 use iophase::internals::render::units;
 use iophase::record::Trace;
 use iophase::{Error, ErrorKind, Result};
@@ -232,14 +233,6 @@ impl<'a> Inputs<'a> {
         if self.verbosity.verbose > 0 {
             self.others.iter().chain(empty).for_each(|path| output::message(&format!("  {}", path.display())));
         }
-    }
-}
-
-/// Bytes of a source as it is stored.
-pub fn stored(source: &Source) -> u64 {
-    match source.members() {
-        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
-        None => source.stored_bytes(),
     }
 }
 

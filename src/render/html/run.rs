@@ -10,8 +10,9 @@ use crate::analysis::{
 };
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
+use crate::error::{Error, Result};
 use crate::findings::Findings;
-use crate::record::{Layer, Striping, Trace};
+use crate::record::{Layer, Striping, Trace, Warning};
 use crate::render::figure::{Timeline, View};
 use crate::render::text;
 
@@ -45,7 +46,7 @@ pub struct Answers {
     /// Contents of the trace.
     pub info: Info,
     /// Period and patterns; an error says why there are none.
-    pub analysis: Result<Analysis, String>,
+    pub analysis: Result<Analysis>,
     /// Findings.
     pub findings: Findings,
     /// Access classes; `None` if the accesses have no places.
@@ -99,7 +100,8 @@ pub struct Run {
     pub(super) summary: TraceSummary,
     pub(super) info: Info,
     pub(super) report: Option<Report>,
-    pub(super) no_report: Option<String>,
+    /// Why there is no report.
+    pub no_report: Option<Error>,
     pub(super) findings: Findings,
     pub(super) classes: Option<Classes>,
     pub(super) graph: Option<DfgReport>,
@@ -181,6 +183,12 @@ impl Run {
         let span = self.summary.start_s.zip(self.summary.end_s);
         let heats = span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT));
         self.heats.push((trace.layer, heats));
+    }
+
+    /// The warnings of all answers.
+    pub fn warnings(&mut self) -> impl Iterator<Item = &mut [Warning]> {
+        let of_report = self.report.iter_mut().map(|r| &mut r.warnings);
+        [&mut self.info.warnings, &mut self.findings.warnings].into_iter().chain(of_report).map(Vec::as_mut_slice)
     }
 
     /// The time axis of its figures.

@@ -1,6 +1,7 @@
 //! Pictures, text and pages of traces whose names are hostile.
 
-use iophase::analysis::{self, Analysis, Info, Options, Selection};
+use iophase::Error;
+use iophase::analysis::{self, Info, Options, Selection};
 use iophase::dfg::Plan;
 use iophase::internals::render::html::{self, Answers, Bundle, Origin, Rows, Run};
 use iophase::internals::render::{dfg, text as terminal, visible};
@@ -43,8 +44,8 @@ pub fn check_page(t: &Trace, name: &str) {
     t.check().expect("in range");
     let selection = Selection::default();
     let info = Info::of(t);
-    let analysis: Result<Analysis, String> =
-        analysis::analyze(t, &Options::default()).map_err(|e| format!("{e}: {name}"));
+    let named = |e: Error| Error::new(e.kind(), format!("{e}: {name}"));
+    let analysis = analysis::analyze(t, &Options::default()).map_err(named);
     let found = findings::find(t, analysis.as_ref().ok().map(|a| &a.report), &findings::Options::default());
     let classes = classify::classify(t, &selection, classify::Options::default()).ok();
     let graph = analysis::graph(t, &Plan::default()).ok();

@@ -24,7 +24,7 @@ pub fn section(p: &mut Page<'_>) {
         }
     }
     if let Some(why) = &run.no_report {
-        lines.push(("no period".into(), why.clone(), "provenance"));
+        lines.push(("no period".into(), why.to_string(), "provenance"));
     }
     lines.push((
         findings::headline(&run.findings),
