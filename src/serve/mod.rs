@@ -3,11 +3,12 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /api/analyze` (a trace, `?mode=`) | `iophase.report.v1` |
+//! | `POST /api/analyze` (a trace, `?mode=`) | `iophase.report.v1`; with `?figures=WIDTH` `{"report", "figures": [SVG, ...]}` |
 //! | `POST /api/jobs/NAME/blocks` (records, TMIO, arrays) | `iophase.prediction.v1` |
 //! | `GET /api/jobs` | `{"jobs": [NAME, ...]}` |
 //! | `GET /api/jobs/NAME/prediction` | the latest `iophase.prediction.v1` |
 //! | `GET /api/jobs/NAME/live` | the latest `iophase.live.v1` |
+//! | `GET /api/jobs/NAME/figure` (`?width=`) | the figure of the live page as SVG |
 //! | `GET /api/jobs/NAME/automaton` (`?form=dot`) | the regimes |
 //! | `GET /api/jobs/NAME/events` | server-sent events, an `iophase.live.v1` each |
 //! | `DELETE /api/jobs/NAME` | 204; the job and its regimes are gone |

@@ -1,7 +1,7 @@
 //! The requests and what answers them.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,6 +13,7 @@ use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -23,14 +24,16 @@ use super::guard::guard;
 use super::jobs::Block;
 use super::metrics;
 use super::{Bounds, News, Shared};
-use crate::analysis::{self, ModeChoice};
+use crate::analysis::{self, Analysis, Evidence, ModeChoice, SignalReport};
 use crate::formats::{self, Limits, ReadOptions, Source};
 use crate::online::Options;
+use crate::render::figure::{self, View};
 use crate::render::json;
 use crate::signal::Mode;
 
 /// The page: one file, nothing from elsewhere.
-const PAGE: &str = include_str!("page.html");
+static PAGE: LazyLock<String> =
+    LazyLock::new(|| include_str!("page.html").replacen("<style>", &format!("<style>\n{}", figure::STYLE), 1));
 
 /// All requests of the module's table. Each job is followed with `options`.
 pub fn router(options: Options, bounds: Bounds) -> Router {
@@ -48,6 +51,7 @@ pub(super) fn routes(shared: Shared) -> Router {
         .route("/api/jobs/{job}/blocks", post(block))
         .route("/api/jobs/{job}/prediction", get(prediction))
         .route("/api/jobs/{job}/live", get(live))
+        .route("/api/jobs/{job}/figure", get(figure_of))
         .route("/api/jobs/{job}/automaton", get(automaton))
         .route("/api/jobs/{job}/events", get(events))
         .fallback(nowhere)
@@ -56,7 +60,7 @@ pub(super) fn routes(shared: Shared) -> Router {
 }
 
 async fn page() -> Html<&'static str> {
-    Html(PAGE)
+    Html(&PAGE)
 }
 
 async fn nowhere() -> Refusal {
@@ -93,6 +97,8 @@ fn limits(bounds: &Bounds) -> Limits {
 #[derive(Deserialize)]
 struct Wanted {
     mode: Option<String>,
+    /// Width of figures.
+    figures: Option<u32>,
 }
 
 async fn analyze(
@@ -114,7 +120,14 @@ async fn analyze(
         let source = Source::from_bytes("request", bytes);
         let trace = formats::read(&source, None, &read)?;
         let options = analysis::Options { mode, min_period_s, ..analysis::Options::default() };
-        Ok(Json(json::line(&analysis::analyze(&trace, &options)?.report)?))
+        let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;
+        let Some(width) = wanted.figures else { return Ok(Json(json::line(&report)?)) };
+        let figure = |(i, (s, evidence)): (usize, (&SignalReport, Evidence))| {
+            let view = View::new(&trace, s.mode, &options.selection, evidence);
+            figure::bandwidth_of_page(s, &view, width, &format!("signal-{i}"))
+        };
+        let figures: Vec<String> = report.signals.iter().zip(evidence).enumerate().map(figure).collect();
+        Ok(Json(json::line(&json!({ "report": report, "figures": figures }))?))
     })
     .await
 }
@@ -198,6 +211,22 @@ async fn prediction(State(shared): State<Shared>, Path(name): Path<String>) -> R
 async fn live(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {
     let found = shared.jobs.found(&name).ok_or_else(Refusal::no_job)?;
     Ok(Json(json::line(&found.snapshot)?))
+}
+
+#[derive(Deserialize)]
+struct Width {
+    width: Option<u32>,
+}
+
+/// What a job is like now as SVG, in the colours of the page.
+async fn figure_of(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    Query(f): Query<Width>,
+) -> Result<Response, Refusal> {
+    let found = shared.jobs.found(&name).ok_or_else(Refusal::no_job)?;
+    let svg = figure::live(&found.snapshot, f.width.unwrap_or(1000)).ok_or_else(Refusal::no_job)?;
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response())
 }
 
 #[derive(Deserialize)]

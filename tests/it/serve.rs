@@ -340,7 +340,8 @@ fn the_page_shows_a_job_in_a_browser() {
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&shown.stdout);
-    for part in ["id=\"signal\"", "id=\"cosine\"", "id=\"burst\"", "<td>period</td>", "data-sequence=\"7\"", "regime A"]
+    for part in
+        ["\ndominant cosine\n", "\nnext burst\n", "var(--trace)", "<td>period</td>", "data-sequence=\"7\"", "regime A"]
     {
         assert!(dom.contains(part), "{part} is not on the page:\n{dom}\n{}", String::from_utf8_lossy(&shown.stderr));
     }

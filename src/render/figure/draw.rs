@@ -53,7 +53,12 @@ impl Look {
 
     /// Of a page.
     pub(in crate::render) fn page(columns: usize) -> Look {
-        Look { width: 1000.0, unit: 0.8, columns, page: true, height: None }
+        Look { columns, ..Look::of_screen(1000) }
+    }
+
+    /// Of a page that shows it so many pixels wide.
+    pub(super) fn of_screen(width: u32) -> Look {
+        Look { width: f64::from(width.clamp(300, 4000)), unit: 0.8, page: true, ..Look::default() }
     }
 }
 

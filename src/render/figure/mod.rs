@@ -9,6 +9,7 @@ mod comparison;
 mod correlation;
 mod cosines;
 mod draw;
+mod live;
 mod map;
 mod model;
 mod offsets;
@@ -36,6 +37,10 @@ pub(super) use text::width;
 pub(super) use timeline::Timeline;
 
 use crate::analysis::SignalReport;
+use crate::online::live::Snapshot;
+
+/// The colours that figures of a page name, light and dark, and how their data is drawn.
+pub const STYLE: &str = include_str!("figure.css");
 
 /// A figure of a signal; `None` if the signal has nothing for it.
 type OfSignal = fn(&SignalReport, &View, &Timeline) -> Option<Figure>;
@@ -56,6 +61,16 @@ pub(super) const OF_SIGNAL: [(&str, OfSignal, bool); 9] = [
 /// The bandwidth of one signal as SVG.
 pub fn bandwidth(signal: &SignalReport, view: &View, look: &Look) -> String {
     draw(&bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal)), look, "").svg
+}
+
+/// The bandwidth of one signal as SVG of a page with [`STYLE`], so many pixels wide; `id` is not that of another.
+pub fn bandwidth_of_page(signal: &SignalReport, view: &View, width: u32, id: &str) -> String {
+    draw(&bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal)), &Look::of_screen(width), id).svg
+}
+
+/// A followed job as SVG of a page with [`STYLE`], so many pixels wide; `None` while nothing has come.
+pub fn live(snapshot: &Snapshot, width: u32) -> Option<String> {
+    Some(draw(&live::live(snapshot)?, &Look::of_screen(width), "live").svg)
 }
 
 /// Names of the figures of a signal.

@@ -23,7 +23,7 @@ use page::Page;
 use writer::Html;
 
 const SCRIPT: &str = include_str!("page.js");
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("../figure/figure.css"), include_str!("page.css"));
 
 /// The traces of a page.
 #[derive(Debug)]
