@@ -136,7 +136,11 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 }
 
 pub(super) fn percent(p: f64) -> String {
-    format!("{:.0} %", 100.0 * p)
+    match p {
+        _ if p > 0.0 && p < 0.0005 => "< 0.1 %".into(),
+        _ if p > 0.0 && p < 0.01 => format!("{:.1} %", 100.0 * p),
+        _ => format!("{:.0} %", 100.0 * p),
+    }
 }
 
 pub(super) fn warnings(out: &mut String, warnings: &[Warning], style: Style) {

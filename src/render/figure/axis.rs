@@ -14,6 +14,8 @@ pub enum Numbers {
     Time,
     /// As they are.
     Plain,
+    /// Counts of things.
+    Whole,
     /// With an SI prefix before the unit, on a logarithmic axis.
     Logarithmic,
 }
@@ -65,7 +67,7 @@ impl Axis {
                 let (factor, unit) = time_unit(largest);
                 (factor, unit.to_owned())
             }
-            Numbers::Plain => (1.0, self.unit.to_owned()),
+            Numbers::Plain | Numbers::Whole => (1.0, self.unit.to_owned()),
         }
     }
 
@@ -89,7 +91,8 @@ impl Axis {
             let all = (0..100).map(|i| (low.log2().ceil() + f64::from(i)).exp2()).take_while(|m| *m <= high);
             return all.map(|m| (m * per, digits(m))).collect();
         }
-        let step = round_step(high - low, most);
+        let least = if self.numbers == Numbers::Whole { 1.0 } else { 0.0 };
+        let step = round_step(high - low, most).max(least);
         marks(low, high, step).map(|m| (m * per, number(m, step))).collect()
     }
 
@@ -147,6 +150,7 @@ mod tests {
         assert_eq!(ticks((0.0, 100_000.0), "s", Numbers::Time, 6), is("x (h)", "0 5 10 15 20 25"));
         assert_eq!(ticks((1.530_33, 1.5306), "s", Numbers::Time, 3), is("x (s)", "1.5304 1.5305 1.5306"));
         assert_eq!(ticks((0.1, 2.6), "Hz", Numbers::Logarithmic, 6), is("x (Hz)", "0.125 0.250 0.500 1.00 2.00"));
+        assert_eq!(ticks((1.0, 4.0), "", Numbers::Whole, 12), is("x", "1 2 3 4"));
         assert_eq!(ticks((-1.05, 1.05), "", Numbers::Plain, 6), is("x", "-1.0 -0.5 0 0.5 1.0"));
     }
 

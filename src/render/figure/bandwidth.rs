@@ -1,7 +1,8 @@
 //! Bandwidth over time: the trace, the sampled signal, the cosine of each period where it holds, bursts, and the next burst.
 
 use super::axis::headroom;
-use super::timeline::{MOST_PERIODS, Period, mode};
+use super::model::Wave;
+use super::timeline::{Period, ends_with, mode};
 use super::{Axis, Figure, Layer, Numbers, Panel, Shape, Timeline, View, color};
 use crate::analysis::{Relation, SignalReport};
 use crate::render::layout::percent;
@@ -13,7 +14,7 @@ const PART: f64 = 8.0;
 const NEAR: f64 = 1.35;
 /// Cells of the width of a figure: narrower ones could not be seen.
 const COLUMNS: usize = 1000;
-/// Bursts that are marked.
+/// Marks of bursts at most; of more, neighbours are joined.
 const BURSTS: usize = 500;
 
 /// The figure of one signal. Of a run of more periods than can be seen it shows the whole, and below the last of them.
@@ -23,7 +24,8 @@ pub fn bandwidth(signal: &SignalReport, view: &View, time: &Timeline) -> Figure 
     let top = percentile_top(&view.sampled.values);
     let top = if most < NEAR * top { top.max(most) } else { top };
     let whole = Scene { signal, view, periods: &periods, time: *time, top, most };
-    let long = signal.period.dominant.as_ref().filter(|d| (signal.end_s - signal.start_s) / d.period_s > MOST_PERIODS);
+    let long =
+        signal.period.dominant.as_ref().filter(|d| (signal.end_s - signal.start_s) / d.period_s > Wave::MOST_PERIODS);
     let above = whole.panel(true);
     let panels = match (long, periods.first().and_then(|p| p.windows.last())) {
         (Some(d), Some(last)) => {
@@ -64,11 +66,7 @@ impl Scene<'_> {
         for (i, p) in self.periods.iter().enumerate().rev() {
             waves.extend(self.time.waves(self.signal, p, self.view.mean(), if i == 0 { 3.0 } else { 2.0 }));
         }
-        let ends = |(low, high): (f64, f64), l: &Layer| match &l.shape {
-            Shape::Line { points } => points.iter().fold((low, high), |(a, b), p| (p.1.min(a), p.1.max(b))),
-            _ => (low, high),
-        };
-        let (low, high) = waves.iter().fold((0.0, self.top), ends);
+        let (low, high) = ends_with(&waves, self.time.range, (0.0, self.top));
         let y = Axis::new((1.05 * low, headroom(high)), "Bandwidth", "B/s", Numbers::Prefixed);
         let trace = curve(self.view.finest());
         let mut layers: Vec<Layer> = self.next().into_iter().collect();
@@ -127,11 +125,24 @@ impl Scene<'_> {
         let bursts = bursts(self.signal, self.view);
         if !bursts.is_empty() {
             let text = units::counted(bursts.len() as u64, "burst");
-            let all = bursts.into_iter().take(BURSTS).map(|b| self.time.later(b)).collect();
+            let all =
+                joined(bursts.into_iter().map(|b| self.time.later(b)).collect(), self.time.span() / BURSTS as f64);
             layers.push(spans(self.periods.len(), color::VALID, 0.5, text, all));
         }
         layers
     }
+}
+
+/// Spans, of more than can be seen those nearer to each other than `gap` as one.
+fn joined(mut spans: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
+    if spans.len() > BURSTS {
+        spans.dedup_by(|next, last| {
+            let near = next.0 - last.1 < gap;
+            last.1 = if near { next.1 } else { last.1 };
+            near
+        });
+    }
+    spans
 }
 
 /// Start and end of each burst on the trace's own clock.

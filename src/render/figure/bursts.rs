@@ -10,7 +10,7 @@ use crate::render::units;
 const CELLS: usize = 200;
 /// Bursts that are folded, at most: more change nothing that can be seen.
 const FOLDED: usize = 2000;
-/// Distances that are drawn.
+/// Intervals that are drawn.
 const DISTANCES: usize = 600;
 
 /// The first bursts, and below the cycles of all of them over each other; `None` if there are none.
@@ -27,7 +27,8 @@ pub fn bursts(signal: &SignalReport, view: &View, time: &Timeline) -> Option<Fig
         _ => units::counted(b.count, "burst"),
     };
     let y = Axis::rate(curve.ends().1);
-    let above = vec![Layer::new("trace", color::ORIGINAL, Shape::Area(curve)).mix(0.8), row(visible, count)];
+    let trace = format!("trace, mean of every {}", units::seconds(finest.step));
+    let above = vec![Layer::new(trace, color::ORIGINAL, Shape::Area(curve)).mix(0.8), row(visible, count)];
     let folded = fold(finest, &b.starts_s, d.period_s);
     let (start, step) = (-0.25 * d.period_s, d.period_s / CELLS as f64);
     let median = Steps { start, step, values: folded.iter().map(|f| short(f.1)).collect() };
@@ -38,8 +39,14 @@ pub fn bursts(signal: &SignalReport, view: &View, time: &Timeline) -> Option<Fig
         Layer::new("interquartile range", color::SIGNAL, Shape::Band { start, step, spans: quartiles }).mix(0.25),
         Layer::new("median of the bursts", color::SIGNAL, Shape::Curve(median)).wide(3.0),
     ];
-    let x = Axis::new((start, 0.75 * d.period_s), "Time since the start of a burst", "s", Numbers::Time);
-    let top = Axis::rate(folded.iter().map(|f| f.2).fold(0.0, f64::max));
+    let most = folded.iter().map(|f| f.2).fold(0.0, f64::max);
+    // where nothing moves, there is nothing to see
+    let moves = |f: &(f64, f64, f64)| f.2 > 0.01 * most;
+    let (first, last) = (folded.iter().position(moves).unwrap_or(0), folded.iter().rposition(moves).unwrap_or(CELLS));
+    let (first, last) = ((start + first as f64 * step).min(0.0), (start + (last + 1) as f64 * step).max(burst.1));
+    let room = 0.15 * (last - first);
+    let x = Axis::new((first - room, last + room), "Time since the start of a burst", "s", Numbers::Time);
+    let top = Axis::rate(most);
     Some(Figure {
         title: format!(
             "Bursts ({}): {}, {} each, duty cycle {:.0} % of {}",
@@ -69,12 +76,17 @@ pub fn distances(signal: &SignalReport, view: &View, _: &Timeline) -> Option<Fig
         color::DOMINANT,
         Shape::Levels { at: vec![d.period_s] },
     );
-    let dots = Layer::new("distance", color::SIGNAL, Shape::Dots { points }).wide(4.0);
-    let x = Axis::new((1.0, all.len() as f64 + 2.0), "Burst", "", Numbers::Plain);
-    let y = Axis::new((0.0, 1.1 * top), "Since the last start", "s", Numbers::Time);
+    let dots = Layer::new("interval", color::SIGNAL, Shape::Dots { points }).wide(4.0);
+    let x = Axis::new((1.0, all.len() as f64 + 2.0), "Burst", "", Numbers::Whole);
+    let y = Axis::new((0.0, 1.1 * top), "Interval", "s", Numbers::Time);
     let (least, most) = all.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), x| (x.min(a), x.max(b)));
     Some(Figure {
-        title: format!("Distances of bursts ({}): {} to {}", mode(signal), units::seconds(least), units::seconds(most)),
+        title: format!(
+            "Intervals between bursts ({}): {} to {}",
+            mode(signal),
+            units::seconds(least),
+            units::seconds(most)
+        ),
         caption: view.name.clone(),
         panels: vec![Panel::new(x, y, vec![period.dashed(), dots]).height(220.0)],
     })

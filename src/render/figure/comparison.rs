@@ -109,7 +109,7 @@ fn ranks(v: &View) -> Option<Panel> {
     // ranks are whole numbers
     let every = v.ranks.len().div_ceil(10).max(1);
     let names = (0..v.ranks.len()).step_by(every).map(|i| (i as f64, v.ranks[i][0].rank.to_string())).collect();
-    let x = Axis::named((-0.5, v.ranks.len() as f64 - 0.5), format!("Rank{note}"), names);
+    let x = Axis::named((-0.5, v.ranks.len().max(8) as f64 - 0.5), format!("Rank{note}"), names);
     let of_sign = |i: usize, sign: f64| {
         let bar = |(k, change): (usize, &f64)| {
             let (from, to) = ((k * group) as f64 - 0.4, ((k + 1) * group) as f64 - 0.6);
@@ -128,7 +128,7 @@ fn cost(v: &View) -> Option<Panel> {
         (i as f64 + 0.5, format!("{kind} {} to {}", units::seconds(*a), units::seconds(*b)))
     };
     let names: Vec<(f64, String)> = v.cost.iter().enumerate().map(name).collect();
-    let x = Axis::named((0.0, names.len().max(3) as f64), "Kind of I/O", names);
+    let x = Axis::named((0.0, names.len().max(5) as f64), "Kind of I/O", names);
     let bars = |k: usize| {
         let from = |i: usize| i as f64 + 0.2 + 0.3 * k as f64;
         let boxes = v.cost.iter().enumerate().map(|(i, c)| [from(i), 0.0, from(i) + 0.28, c.1[k]]).collect();

@@ -2,7 +2,7 @@
 //! figure 3).
 
 use super::axis::headroom;
-use super::timeline::mode;
+use super::timeline::{ends_with, mode};
 use super::{Axis, Figure, Layer, Numbers, Panel, Shape, Timeline, View, color};
 use crate::analysis::SignalReport;
 use crate::render::units;
@@ -17,15 +17,8 @@ pub fn correlation(signal: &SignalReport, view: &View, time: &Timeline) -> Optio
     let mut dominant = time.periods(signal).remove(0);
     dominant.windows = vec![time.range];
     let waves = time.waves(signal, &dominant, mean, 3.0);
-    let (low, top) = smooth.ends();
-    // a cosine of more periods than can be seen would hide the signal
-    let amplitude = if waves.is_empty() { 0.0 } else { d.amplitude_bytes_per_s };
-    let y = Axis::new(
-        (low.min(1.05 * (mean - amplitude)), headroom(top.max(mean + amplitude))),
-        "Bandwidth",
-        "B/s",
-        Numbers::Prefixed,
-    );
+    let ends = ends_with(&waves, time.range, smooth.ends());
+    let y = Axis::new((1.05 * ends.0, headroom(ends.1)), "Bandwidth", "B/s", Numbers::Prefixed);
     let spans = || signal.validity.iter().map(|w| time.later((w.start_s, w.end_s))).collect();
     let holds = || Shape::Spans { row: None, spans: spans(), text: String::new() };
     let holds = || Layer::new("period holds", color::VALID, holds()).mix(0.18);

@@ -8,7 +8,7 @@ use plotters::style::{FontTransform, IntoFont, RGBAColor, RGBColor, ShapeStyle};
 use super::axis::Axis;
 use super::map;
 use super::model::{Figure, Layer, Panel, Shape, color};
-use super::text::{beginning, width};
+use super::text::{beginning, lines, width};
 use crate::render::visible::visible;
 
 /// Sizes of text on paper in pixels: to be read at half the size.
@@ -131,10 +131,13 @@ fn head(figure: &Figure, look: &Look) -> (String, f64) {
     let room = look.width - 2.0 * GAP * u;
     let mut y = 12.0 * u;
     let mut out = part(1.0, look.page, |p| {
-        // a long title is written smaller
+        // a long title is written smaller, and then in several lines
         let size = (TITLE * u * (room / width(&figure.title, TITLE * u))).clamp(TEXT * u, TITLE * u);
-        p.text(&beginning(&figure.title, room, size), (GAP * u, y), size, color::INK, (HPos::Left, VPos::Top));
-        y += 1.5 * TITLE * u;
+        for line in lines(&figure.title, room, size) {
+            p.text(&line, (GAP * u, y), size, color::INK, (HPos::Left, VPos::Top));
+            y += 1.3 * size;
+        }
+        y += 1.5 * TITLE * u - 1.3 * size;
         if !look.page && !figure.caption.is_empty() {
             let caption = beginning(&figure.caption, room, TEXT * u);
             p.text(&caption, (GAP * u, y), TEXT * u, color::SOFT, (HPos::Left, VPos::Top));
@@ -150,7 +153,9 @@ fn head(figure: &Figure, look: &Look) -> (String, f64) {
         if x > GAP * u && x + wide > look.width - GAP * u {
             (x, y) = (GAP * u, y + LINE * u);
         }
-        out += &broken(layer, look, 1.0, part(1.0, look.page, |p| p.key(layer, (x, y), (key, u))));
+        // an image has the same colours in the dark
+        let themed = look.page && !matches!(layer.shape, Shape::Image { .. });
+        out += &broken(layer, look, 1.0, part(1.0, themed, |p| p.key(layer, (x, y), (key, u))));
         let at = (x + key + 8.0 * u, y);
         out += &part(1.0, look.page, |p| p.text(&name, at, TEXT * u, color::INK, (HPos::Left, VPos::Center)));
         x += wide + 20.0 * u;
@@ -181,11 +186,13 @@ fn of_panel(panel: &Panel, at: [f64; 4], look: &Look, clip: &str) -> String {
         }
         let drawn = part(FINE, look.page, |p| f.draw(p, layer, look.columns));
         let drawn = broken(layer, look, FINE, drawn);
-        data += &if matches!(layer.shape, Shape::Boxes { .. }) {
-            format!("<g class=\"boxes\">\n{drawn}</g>\n")
-        } else {
-            drawn
+        // what a script changes
+        let class = match &layer.shape {
+            Shape::Boxes { .. } => "boxes",
+            Shape::Wave(_) => "wave",
+            _ => "",
         };
+        data += &if class.is_empty() { drawn } else { format!("<g class=\"{class}\">\n{drawn}</g>\n") };
     }
     let start = right + 8.0 * u;
     let side = part(1.0, look.page, |p| {
@@ -209,13 +216,19 @@ fn of_panel(panel: &Panel, at: [f64; 4], look: &Look, clip: &str) -> String {
         p.text(&panel.note, (right - 8.0 * u, top + 4.0 * u), TEXT * u, color::INK, (HPos::Right, VPos::Top));
         panel.layers.iter().for_each(|l| f.names(p, l, (left, top - above)));
     });
+    let rows = part(1.0, look.page, |p| f.rows(p, (left, top - above)));
     let room = format!("width=\"{:.1}\" height=\"{:.1}\"", right - left, bottom - top + above);
+    let group = |class: &str, drawn: &str| match drawn {
+        "" => String::new(),
+        drawn => format!("<g class=\"{class}\">\n{drawn}</g>\n"),
+    };
     format!(
-        "{}<clipPath id=\"{clip}\"><rect x=\"{left:.1}\" y=\"{:.1}\" {room}/></clipPath>\n<g clip-path=\"url(#{clip})\"><g class=\"zoomed\"><g transform=\"translate({left:.1} {:.1}) scale({})\">\n{data}</g></g></g>\n<g class=\"side\">\n{side}</g>\n<g class=\"beside\">\n{beside}</g>\n{texts}",
+        "{}<clipPath id=\"{clip}\"><rect x=\"{left:.1}\" y=\"{upper:.1}\" {room}/></clipPath>\n<g clip-path=\"url(#{clip})\"><g class=\"zoomed\"><g transform=\"translate({left:.1} {upper:.1}) scale({})\">\n{data}</g></g></g>\n{}{}<g class=\"rows\">\n{rows}</g>\n{texts}",
         axes(panel, at, look),
-        top - above,
-        top - above,
-        1.0 / FINE
+        1.0 / FINE,
+        group("side", &side),
+        group("beside", &beside),
+        upper = top - above,
     )
 }
 
@@ -296,10 +309,10 @@ impl Frame<'_> {
         b >= self.panel.x.range.0 && a <= self.panel.x.range.1
     }
 
-    /// Upper and lower end of a row of spans, or of all of the data.
+    /// Upper and lower end of the spans of a row, below their text, or of all of the data.
     fn row(&self, row: Option<usize>) -> (f64, f64) {
         let line = LINE * self.u;
-        row.map_or((self.above, self.above + self.size.1), |r| (r as f64 * line + 1.5, (r as f64 + 1.0) * line - 1.5))
+        row.map_or((self.above, self.above + self.size.1), |r| ((r as f64 + 0.72) * line, (r as f64 + 0.97) * line))
     }
 
     fn draw(&self, p: &mut Pen<'_>, layer: &Layer, columns: usize) {
@@ -326,6 +339,7 @@ impl Frame<'_> {
                 p.area(high.into_iter().chain(low.into_iter().rev()).map(|c| self.at(c)), color);
             }
             Shape::Line { points } => p.line(points.iter().map(|c| self.at(*c)), color, wide),
+            Shape::Wave(wave) => p.line(wave.points(range).into_iter().map(|c| self.at(c)), color, wide),
             Shape::Stems { points } => {
                 // one line up and down, which is a fraction of a line each
                 p.line(
@@ -374,19 +388,26 @@ impl Frame<'_> {
         )
     }
 
+    /// The texts of the rows of spans, each above its first span and beside those before it.
+    fn rows(&self, p: &mut Pen<'_>, corner: (f64, f64)) {
+        let size = TEXT * self.u;
+        let mut free = vec![0.0; self.panel.rows()];
+        for layer in &self.panel.layers {
+            let Shape::Spans { row: Some(row), spans, text } = &layer.shape else { continue };
+            let from = spans.iter().find(|s| self.seen(s.0, s.1)).map_or(0.0, |s| self.x(s.0));
+            let x = from.min(self.size.0 - width(text, size)).max(free[*row]);
+            let at = (corner.0 + x, corner.1 + (*row as f64 + 0.36) * LINE * self.u);
+            p.text(text, at, size, color::INK, (HPos::Left, VPos::Center));
+            if !text.is_empty() {
+                free[*row] = x + width(text, size) + GAP * self.u;
+            }
+        }
+    }
+
     /// What is written over a layer, from a corner of the picture.
     fn names(&self, p: &mut Pen<'_>, layer: &Layer, corner: (f64, f64)) {
         let size = TEXT * self.u;
         match &layer.shape {
-            Shape::Spans { row, spans, text } => {
-                let Some((from, to)) = spans.iter().find(|s| self.seen(s.0, s.1)) else { return };
-                let (top, bottom) = self.row(*row);
-                let (from, to) = (self.x(*from).max(0.0), self.x(*to).min(self.size.0));
-                // in the bar; if it does not fit, before it, or up to its end
-                let before = width(text, size) + 12.0 * self.u > to - from && width(text, size) < from;
-                let (at, side) = if before { (from - 6.0, HPos::Right) } else { (from + 6.0, HPos::Left) };
-                p.text(text, (corner.0 + at, corner.1 + 0.5 * (top + bottom)), size, color::INK, (side, VPos::Center));
-            }
             Shape::Texts { texts } => {
                 for (at, text) in texts {
                     let (x, y) = self.at(*at);
@@ -516,6 +537,15 @@ fn corners(points: impl Iterator<Item = (i32, i32)>) -> Vec<(i32, i32)> {
     kept
 }
 
+/// A colour as a page has it, light and dark; `None` if it is none.
+fn of_page(value: &str) -> Option<String> {
+    let number = u32::from_str_radix(value.strip_prefix('#').filter(|hex| hex.len() == 6)?, 16).ok()?;
+    let [_, r, g, b] = number.to_be_bytes();
+    let named = color::NAMES.iter().find(|c| c.0 == RGBColor(r, g, b));
+    let RGBColor(r, g, b) = color::mirrored(RGBColor(r, g, b));
+    Some(named.map_or_else(|| format!("light-dark({value},#{r:02x}{g:02x}{b:02x})"), |n| format!("var(--{})", n.1)))
+}
+
 /// A drawing without what every element of it has, with numbers as short as they can be seen, and for a page with the names of its
 /// colours.
 pub fn tidy(svg: &str, page: bool) -> String {
@@ -526,14 +556,12 @@ pub fn tidy(svg: &str, page: bool) -> String {
     {
         rest = after;
         let (text, key) = before.rsplit_once(' ').unwrap_or(("", before));
-        let is =
-            |c: &(RGBColor, &str)| value.eq_ignore_ascii_case(&format!("#{:02x}{:02x}{:02x}", c.0.0, c.0.1, c.0.2));
-        let named = color::NAMES.iter().find(|c| page && value.starts_with('#') && is(c));
+        let named = Some(value).filter(|_| page).and_then(of_page);
         let value = match key {
             "font-family" | "opacity" if matches!(value, "sans-serif" | "1") => None,
             "stroke" if value == "none" => None,
             "font-size" => value.parse().ok().map(|x: f64| ((x * 10.0).round() / 10.0).to_string()),
-            _ => Some(named.map_or(value.to_owned(), |n| format!("var(--{})", n.1))),
+            _ => Some(named.unwrap_or_else(|| value.to_owned())),
         };
         out += text;
         if let Some(value) = value {
@@ -599,6 +627,9 @@ mod tests {
     fn elements_have_what_can_be_seen() {
         let svg = "<text font-family=\"sans-serif\" font-size=\"20.967741935483872\" opacity=\"1\" x=\"1\">a=b</text>";
         assert_eq!(tidy(svg, false), "<text font-size=\"21\" x=\"1\">a=b</text>");
+        let unnamed = "<rect fill=\"#785A10\"/>";
+        assert_eq!(tidy(unnamed, true), "<rect fill=\"light-dark(#785A10,#efd187)\"/>");
+        assert_eq!(tidy(unnamed, false), unnamed);
         assert_eq!(tidy("<polygon opacity=\"0.5\" fill=\"#005AA0\"/>", true).matches("var(--write)").count(), 2);
     }
 }

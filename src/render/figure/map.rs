@@ -131,9 +131,7 @@ pub fn scalogram(signal: &SignalReport, view: &View, time: &Timeline) -> Option<
     let row = |((band, level), i): ((Band, usize), u32)| {
         let x = d.at_full_length(band, level).ok()?;
         let group = x.len().div_ceil(COLUMNS).max(1);
-        // the approximation has the mean
-        let mean = if band == Band::Approximation { x.iter().sum::<f64>() / x.len().max(1) as f64 } else { 0.0 };
-        let moduli: Vec<f64> = x.iter().map(|v| (v - mean).abs()).collect();
+        let moduli: Vec<f64> = x.iter().map(|v| v.abs()).collect();
         let (step, i) = (group as f64 / signal.sampling_hz, f64::from(i));
         Some(Row { x0: signal.start_s - time.shift, step, y: (i - 0.46, i + 0.46), values: thinned(&moduli, group) })
     };

@@ -1,5 +1,7 @@
 //! What a figure is.
 
+use std::f64::consts::TAU;
+
 use plotters::style::{RGBAColor, RGBColor};
 use serde::Serialize;
 
@@ -21,6 +23,8 @@ pub mod color {
     /// Further periods.
     pub const OTHERS: [RGBColor; 4] =
         [RGBColor(118, 56, 158), RGBColor(166, 118, 29), RGBColor(0, 140, 160), RGBColor(110, 110, 110)];
+    /// Further ranks.
+    pub const RANKS: [RGBColor; 2] = [RGBColor(120, 90, 30), RGBColor(86, 180, 233)];
     /// Where the period holds.
     pub const VALID: RGBColor = RGBColor(0, 158, 115);
     /// The next burst.
@@ -37,7 +41,7 @@ pub mod color {
     pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 
     /// The names that the style of a page has for them, which knows light and dark.
-    pub const NAMES: [(RGBColor, &str); 15] = [
+    pub const NAMES: [(RGBColor, &str); 17] = [
         (ORIGINAL, "trace"),
         (OUTLINE, "trace"),
         (SIGNAL, "write"),
@@ -46,6 +50,8 @@ pub mod color {
         (OTHERS[1], "o2"),
         (OTHERS[2], "o3"),
         (OTHERS[3], "soft"),
+        (RANKS[0], "r1"),
+        (RANKS[1], "r2"),
         (VALID, "valid"),
         (NEXT, "next"),
         (TRACK, "track"),
@@ -54,6 +60,14 @@ pub mod color {
         (GRID, "line"),
         (PAPER, "paper"),
     ];
+
+    /// What stands for a colour without a name on dark paper: the same hue, as dark as it was light.
+    pub fn mirrored(c: RGBColor) -> RGBColor {
+        let all = [c.0, c.1, c.2].map(i32::from);
+        let shift = 255 - all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0);
+        let [r, g, b] = all.map(|x| (x + shift).clamp(0, 255) as u8);
+        RGBColor(r, g, b)
+    }
 }
 
 /// A figure: panels below each other.
@@ -124,17 +138,19 @@ pub enum Shape {
         #[serde(skip)]
         points: Vec<(f64, f64)>,
     },
+    /// A cosine, where its periods can be seen.
+    Wave(Wave),
     /// Lines from zero up.
     Stems { points: Vec<(f64, f64)> },
     /// Dots.
     Dots { points: Vec<(f64, f64)> },
     /// Values above the end of the axis.
     Peaks { at: Vec<f64> },
-    /// Spans of time in a row above the data, or over all of its height; the text stands at the first.
+    /// Spans of time in a row above the data, with a text, or over all of its height.
     Spans {
         row: Option<usize>,
         spans: Vec<(f64, f64)>,
-        #[serde(skip)]
+        #[serde(skip_serializing_if = "String::is_empty")]
         text: String,
     },
     /// Vertical lines.
@@ -162,6 +178,44 @@ pub enum Shape {
         #[serde(skip)]
         rows: Vec<Row>,
     },
+}
+
+/// mean + amplitude cos(2 pi frequency x + phase) in a span.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Wave {
+    /// Mean of the values.
+    pub mean: f64,
+    /// Amplitude of the values.
+    pub amplitude: f64,
+    /// Periods in a unit of the axis.
+    pub frequency: f64,
+    /// Phase at zero, radians.
+    pub phase: f64,
+    /// Where it is drawn.
+    pub span: (f64, f64),
+}
+
+impl Wave {
+    /// Periods of which each can still be seen in the width of a figure.
+    pub const MOST_PERIODS: f64 = 80.0;
+
+    /// Whether its periods can be seen in a range of the axis.
+    pub fn is_seen(&self, range: (f64, f64)) -> bool {
+        (range.1 - range.0) * self.frequency <= Wave::MOST_PERIODS
+    }
+
+    /// Its points in a range of the axis; one if its periods cannot be seen, which is no line.
+    pub fn points(&self, range: (f64, f64)) -> Vec<(f64, f64)> {
+        let (a, b) = (self.span.0.max(range.0), self.span.1.min(range.1));
+        let n = if a < b && self.is_seen(range) {
+            (24.0 * (b - a) * self.frequency).ceil().clamp(24.0, 2400.0)
+        } else {
+            0.0
+        };
+        let x = |i: u32| a + (b - a) * f64::from(i) / n.max(1.0);
+        let value = |x: f64| self.mean + self.amplitude * (TAU * self.frequency * x + self.phase).cos();
+        (0..=n as u32).map(|i| (x(i), value(x(i)))).collect()
+    }
 }
 
 /// A row of cells: from `x0` on `step` wide each, between two heights; values from 0 to 1.
@@ -222,7 +276,9 @@ impl Figure {
     /// Layers with an entry in the legend, what lies behind the data last.
     pub fn legend(&self) -> Vec<&Layer> {
         let mut all: Vec<&Layer> = Vec::new();
-        for layer in self.panels.iter().flat_map(|p| &p.layers).filter(|l| !l.name.is_empty()) {
+        let seen = |p: &Panel, l: &Layer| !matches!(l.shape, Shape::Wave(w) if !w.is_seen(p.x.range));
+        let layers = self.panels.iter().flat_map(|p| p.layers.iter().filter(move |l| seen(p, l)));
+        for layer in layers.filter(|l| !l.name.is_empty()) {
             if !all.iter().any(|l| l.name == layer.name) {
                 all.push(layer);
             }

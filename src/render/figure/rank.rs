@@ -19,7 +19,7 @@ const SPECK: f64 = 0.12;
 
 /// Colours that stay apart for most eyes (after Okabe and Ito).
 const PALETTE: [RGBColor; RANKS] =
-    [color::SIGNAL, color::DOMINANT, color::VALID, color::NEXT, RGBColor(120, 90, 30), RGBColor(86, 180, 233)];
+    [color::SIGNAL, color::DOMINANT, color::VALID, color::NEXT, color::RANKS[0], color::RANKS[1]];
 
 /// `file 1 of 15 (8 drawn)`.
 pub fn nth_file(i: usize, all: usize) -> String {

@@ -44,12 +44,10 @@ pub fn spectrum(signal: &SignalReport, view: &View, time: &Timeline) -> Option<F
         layers.push(Layer::new(name, p.color, Shape::Marks { at: vec![f] }).dashed());
         layers.extend(dots("", p.color, vec![f], 6.0));
     }
-    layers.extend(dots(
-        "harmonics",
-        color::NEXT,
-        dominant.map_or_else(Vec::new, |d| (2..=8).map(|k| f64::from(k) * d).collect()),
-        5.0,
-    ));
+    if let Some(f) = dominant {
+        let name = format!("harmonics of {}", units::seconds(1.0 / f));
+        layers.extend(dots(&name, color::NEXT, (2..=8).map(|k| f64::from(k) * f).collect(), 5.0));
+    }
     let found = signal.period.candidates.iter().map(|c| c.frequency_hz).filter(|f| !known(*f) && !harmonic(*f));
     layers.extend(dots("candidates", color::VALID, found.collect(), 5.0));
     let answer = dominant.map_or_else(

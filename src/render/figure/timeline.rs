@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use plotters::style::RGBColor;
 
+use super::model::Wave;
 use super::{Axis, Layer, Numbers, Shape, Steps, View, color};
 use crate::analysis::SignalReport;
 use crate::period::{Dominant, Prediction};
@@ -11,8 +12,6 @@ use crate::render::units;
 
 /// Periods that a figure of single cycles shows at most.
 const CYCLES: f64 = 8.0;
-/// Periods of which each can still be seen in the width of a figure.
-pub const MOST_PERIODS: f64 = 80.0;
 /// How long after the data, as a share of their time, the next burst is still shown.
 const FARTHEST: f64 = 0.4;
 
@@ -124,23 +123,22 @@ impl Timeline {
         Shape::Line { points }
     }
 
-    /// Mean plus the cosine of a period where it holds; none if there are more of its periods than can be seen.
+    /// Mean plus the cosine of a period where it holds.
     pub fn waves(&self, signal: &SignalReport, p: &Period<'_>, mean: f64, width: f64) -> Vec<Layer> {
-        let d = p.period;
-        if self.span() * d.frequency_hz > MOST_PERIODS {
-            return Vec::new();
-        }
-        let value = |t: f64| {
-            let phase = TAU * d.frequency_hz * (t - signal.start_s) + d.phase_rad;
-            mean + d.amplitude_bytes_per_s * phase.cos()
-        };
-        let name = format!("cosine of {}", units::seconds(d.period_s));
-        let wave = |w: &(f64, f64)| {
-            let points = (24.0 * (w.1 - w.0) * d.frequency_hz).clamp(24.0, 2400.0) as usize;
-            Layer::new(&*name, p.color, self.curve(*w, points, value)).wide(width)
-        };
-        p.windows.iter().map(wave).collect()
+        let (d, name) = (p.period, format!("cosine of {}", units::seconds(p.period.period_s)));
+        let (frequency, amplitude) = (d.frequency_hz, d.amplitude_bytes_per_s);
+        let phase = d.phase_rad + TAU * frequency * (self.shift - signal.start_s);
+        let wave = |span: &(f64, f64)| Shape::Wave(Wave { mean, amplitude, frequency, phase, span: *span });
+        p.windows.iter().map(|w| Layer::new(&*name, p.color, wave(w)).wide(width)).collect()
     }
+}
+
+/// Values of the cosines that can be seen, and of what is beside them.
+pub fn ends_with(waves: &[Layer], range: (f64, f64), ends: (f64, f64)) -> (f64, f64) {
+    waves.iter().fold(ends, |(low, high), l| match &l.shape {
+        Shape::Wave(w) if w.is_seen(range) => (low.min(w.mean - w.amplitude), high.max(w.mean + w.amplitude)),
+        _ => (low, high),
+    })
 }
 
 /// The mode of a signal in words.

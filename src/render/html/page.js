@@ -91,6 +91,9 @@ function Frame(panel, figure, i, above = 0) {
 	this.zoomed = all("g.zoomed", this.svg)[i];
 	[this.lines, this.texts] = ["line", "text"].map((name) => all(name, all("g.x", this.svg)[i]));
 	this.boxes = all("g.boxes", this.zoomed);
+	this.waves = all("g.wave polyline", this.zoomed);
+	this.named = this.layers.filter((l) => l.text);
+	this.tags = all("text", all("g.rows", this.svg)[i]).map((tag) => [tag, tag.getAttribute("x")]);
 	this.first = this.lines.map((line, k) => [line.getAttribute("x1"), this.texts[k]?.textContent]);
 }
 
@@ -106,7 +109,15 @@ Frame.prototype = {
 		if (this.time) [this.svg.dataset.from, this.svg.dataset.to] = this.range;
 		const scale = span(this.whole) / span(this.range);
 		this.zoomed.setAttribute("transform", "matrix(" + scale + " 0 0 1 " + (this.box[0] - this.at(this.range[0], this.whole) * scale) + " 0)");
-		if (this.time) this.mark();
+		if (this.time) {
+			this.mark();
+			this.wave();
+			this.tags.forEach(([tag, first], k) => {
+				const x = this.range === this.whole ? first : Math.max(this.box[0], this.at(this.named[k].spans[0][0]));
+				tag.style.display = x > this.box[2] ? "none" : "";
+				tag.setAttribute("x", x);
+			});
+		}
 		all(".found", this.zoomed).forEach((rect) => rect.remove());
 		for (const [a, b] of this.time ? found : []) {
 			const x = this.at(a, this.whole), width = Math.max(1 / scale, this.at(b, this.whole) - x);
@@ -131,6 +142,20 @@ Frame.prototype = {
 			texts[i].style.display = line.style.display;
 			texts[i].setAttribute("x", x);
 			texts[i].textContent = text;
+		});
+	},
+	/** Draws cosines as finely as they are seen. */
+	wave() {
+		const { box, range, whole, y } = this, waves = this.layers.filter((l) => l.kind === "wave");
+		const { a, e, f } = this.zoomed.firstElementChild.transform.baseVal.consolidate().matrix;
+		waves.forEach((w, k) => {
+			const from = Math.max(w.span[0], range[0]), to = Math.min(w.span[1], range[1]), points = [];
+			const n = from < to && span(range) * w.frequency <= 80 ? Math.ceil(24 * (to - from) * w.frequency) + 24 : -1;
+			for (let i = 0; i <= n; i++) {
+				const t = from + (to - from) * i / n, v = w.mean + w.amplitude * Math.cos(2 * Math.PI * w.frequency * t + w.phase);
+				points.push(((this.at(t, whole) - e) / a).toFixed(3) + "," + r((box[3] - (v - y.range[0]) / span(y.range) * (box[3] - box[1]) - f) / a));
+			}
+			this.waves[k].setAttribute("points", points.join(" "));
 		});
 	},
 	/** What is at a place. */
