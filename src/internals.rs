@@ -108,6 +108,10 @@ pub mod online {
     pub mod change {
         pub use crate::online::change::*;
     }
+    /// The loop in which jobs are followed.
+    pub mod follow {
+        pub use crate::online::follow::*;
+    }
     /// Predictors of several jobs.
     pub mod jobs {
         pub use crate::online::jobs::*;

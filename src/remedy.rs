@@ -72,6 +72,10 @@ pub enum Remedy {
     NameKind,
     /// The devices of a time series stand on each other.
     ChooseDevices,
+    /// More jobs were followed at one time than is allowed.
+    AllowJobs,
+    /// Predictions come faster than they are read.
+    ReadFaster,
 }
 
 impl fmt::Display for Remedy {
@@ -116,6 +120,8 @@ impl fmt::Display for Remedy {
             Remedy::NameDirection => "say which column holds reads, which writes",
             Remedy::NameKind => "say so if they are a counter",
             Remedy::ChooseDevices => "choose the files that are other devices",
+            Remedy::AllowJobs => "allow more jobs at one time",
+            Remedy::ReadFaster => "read faster, or predict less often",
             Remedy::UseLoopback => "use 127.0.0.1, or allow remote addresses in a network where everybody is trusted",
         })
     }

@@ -75,6 +75,8 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         Remedy::NameDirection => "name the columns with --columns read=NAME or write=NAME",
         Remedy::NameKind => "use --kind cumulative if they are a counter",
         Remedy::ChooseDevices => "choose other devices with --files REGEX",
+        Remedy::AllowJobs => "raise --max-jobs",
+        Remedy::ReadFaster => "read faster, or raise --every",
         Remedy::UseLoopback => "use 127.0.0.1, or --allow-remote in a network where everybody is trusted",
         _ => return None,
     }))

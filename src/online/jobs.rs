@@ -40,6 +40,15 @@ impl Jobs {
         Jobs { options, most: most.max(1), sessions: BTreeMap::new(), fed: 0, evicted: 0 }
     }
 
+    /// The one job of this name, for messages that name none.
+    #[cfg(feature = "serve")]
+    pub(crate) fn of_one(name: &str, options: Options) -> Self {
+        let session = Session::new(Some(name.to_owned()), options.clone());
+        let mut jobs = Jobs::new(options, 1);
+        jobs.sessions.insert(String::new(), Entry { session, fed: 0, anew: false });
+        jobs
+    }
+
     /// How sessions are made.
     pub fn options(&self) -> &Options {
         &self.options
@@ -58,6 +67,17 @@ impl Jobs {
     /// The sessions, by the name of the job.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values().map(|e| &e.session)
+    }
+
+    /// The same to change.
+    pub(crate) fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.sessions.values_mut().map(|e| &mut e.session)
+    }
+
+    /// Follows the messages so far where that is due and paid for, without predictions.
+    #[cfg(feature = "serve")]
+    pub(crate) fn catch_up(&mut self) {
+        self.sessions_mut().filter(|s| s.due_in_passing()).for_each(Session::catch_up);
     }
 
     /// Feeds a message to the session of its job and gives that. A job too many takes the place of the one that has been silent
@@ -88,12 +108,12 @@ impl Jobs {
 
     /// Predicts for every job for which a prediction is due.
     pub fn predict_due(&mut self) -> Vec<Prediction> {
-        self.sessions.values_mut().filter(|e| e.session.due()).map(|e| e.session.predict()).collect()
+        self.sessions_mut().filter(|s| s.due()).map(Session::predict).collect()
     }
 
     /// Predicts for every job of which something has come since its last prediction.
     pub fn predict_news(&mut self) -> Vec<Prediction> {
-        self.sessions.values_mut().filter(|e| e.session.is_updated()).map(|e| e.session.predict()).collect()
+        self.sessions_mut().filter(|s| s.is_updated()).map(Session::predict).collect()
     }
 
     /// The source begins anew: a job whose clock then turns out to have been set back begins anew, too.
@@ -103,7 +123,7 @@ impl Jobs {
 
     /// Adds a warning to the next prediction of every job.
     pub fn warn(&mut self, warning: &Warning) {
-        self.sessions.values_mut().for_each(|e| e.session.warn(warning.clone()));
+        self.sessions_mut().for_each(|s| s.warn(warning.clone()));
     }
 }
 

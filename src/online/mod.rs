@@ -4,9 +4,9 @@
 //! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points (`change`) begin a
 //! new window, and the `automaton` names the regimes of the job.
 //!
-//! The way of a transfer: `source` → `Session` (`session`, `trigger` decides when a prediction is due) → `mode_state` →
-//! `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current period go on?) →
-//! [`Prediction`]. Thresholds of all of it are in `thresholds`.
+//! The way of a transfer: `source` → `follow` (the loop of all commands) → `Session` (`session`, `trigger` decides when a prediction
+//! is due) → `mode_state` → `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current
+//! period go on?) → [`Prediction`]. Thresholds of all of it are in `thresholds`.
 
 mod allowance;
 pub(crate) mod automaton;
@@ -15,6 +15,7 @@ mod burst_interior;
 mod burst_threshold;
 pub(crate) mod change;
 pub(crate) mod checkpoint;
+pub(crate) mod follow;
 mod forecast;
 mod history;
 pub(crate) mod jobs;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
 use std::vec;
 
 use tokio::sync::OwnedMutexGuard;
@@ -11,9 +10,10 @@ use super::Bounds;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::tail::{self, ClientClocks, Faults, Message, Tail};
+use crate::online::follow::{Automaton, Follower, Next, Sink, Source};
 use crate::online::live::{Live, Snapshot};
-use crate::online::{Options, Session};
-use crate::record::{Clock, Interval, Warning};
+use crate::online::{Options, Prediction};
+use crate::record::{Clock, Interval};
 
 /// Longest name of a job in bytes.
 const NAME: usize = 256;
@@ -34,8 +34,7 @@ pub(super) struct Found {
 
 impl Job {
     fn new(name: &str, options: &Options) -> Job {
-        let session = Session::new(Some(name.to_owned()), options.clone());
-        let following = Following { session, live: Live::new(), bytes: 0.0 };
+        let following = Following { follower: Follower::of_job(name, options), view: View::default() };
         Job { following: Arc::new(tokio::sync::Mutex::new(following)), found: Mutex::default() }
     }
 
@@ -49,34 +48,40 @@ impl Job {
     }
 }
 
-/// The session of a job and its live view.
+/// What follows a job, and its live view.
 pub(super) struct Following {
-    session: Session,
+    follower: Follower,
+    view: View,
+}
+
+impl Following {
+    /// Goes on with a block for [`Bounds::turn`]; what it shows, once all of it is taken.
+    ///
+    /// # Errors
+    /// None that is of the client.
+    pub(super) fn follow(&mut self, block: &mut Block, bounds: &Bounds) -> Result<Option<Arc<Found>>> {
+        let whole = self.follower.take_piece(block, &mut self.view, bounds.turn)?;
+        let found = || Arc::new(Found { snapshot: self.view.live.snapshot(), bytes: self.view.bytes });
+        Ok(whole.then(found))
+    }
+}
+
+/// The live view of a job.
+#[derive(Default)]
+struct View {
     live: Live,
     bytes: f64,
 }
 
-impl Following {
-    /// Goes on with a block for [`Bounds::turn`]; what it shows, once all of it is taken. The block may hold many bursts: changes of the
-    /// period within it are followed as far as its transfers pay for the analyses.
-    pub(super) fn follow(&mut self, block: &mut Block, bounds: &Bounds) -> Option<Arc<Found>> {
-        block.warning.take().into_iter().for_each(|w| self.session.warn(w));
-        block.ranks.drain(..).for_each(|n| self.session.set_ranks(n));
-        let begun = Instant::now();
-        for t in block.transfers.by_ref() {
-            if self.session.due_in_passing() {
-                self.session.catch_up();
-            }
-            self.live.feed(std::slice::from_ref(&t));
-            self.bytes += if t.bytes.is_finite() { t.bytes } else { 0.0 };
-            self.session.feed(std::slice::from_ref(&t));
-            if begun.elapsed() >= bounds.turn {
-                return None;
-            }
-        }
-        let prediction = self.session.predict().stamped(block.clock, SystemTime::now());
-        self.live.note(&prediction, self.session.automaton());
-        Some(Arc::new(Found { snapshot: self.live.snapshot(), bytes: self.bytes }))
+impl Sink for View {
+    fn feed(&mut self, _: &str, transfers: &[Interval]) {
+        self.live.feed(transfers);
+        self.bytes += transfers.iter().map(|t| t.bytes).filter(|b| b.is_finite()).sum::<f64>();
+    }
+
+    fn take(&mut self, prediction: Prediction, automaton: &Automaton) -> Result<()> {
+        self.live.note(&prediction, automaton);
+        Ok(())
     }
 }
 
@@ -154,10 +159,10 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A part of the trace of a running job: what is still to be followed of it.
 pub(super) struct Block {
-    ranks: Vec<u64>,
-    /// In order of their starts.
+    ranks: vec::IntoIter<u64>,
+    /// In the order of their starts.
     transfers: vec::IntoIter<Interval>,
-    warning: Option<Warning>,
+    faults: Faults,
     clock: Clock,
 }
 
@@ -169,7 +174,7 @@ impl Block {
     pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Block> {
         if matches!(bytes.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
             let message = tail::decode(bytes, &mut ClientClocks::default())?;
-            return Ok(Block::new(vec![message], &Faults::default(), Clock::default()));
+            return Ok(Block::new(vec![message], Faults::default(), Clock::default()));
         }
         let mut tail = Tail::new(None, limits)?;
         tail.push(bytes);
@@ -181,22 +186,32 @@ impl Block {
         match &tail.faults().first {
             Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what.clone())),
             None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),
-            _ => Ok(Block::new(messages, tail.faults(), tail.clock())),
+            _ => Ok(Block::new(messages, tail.faults().clone(), tail.clock())),
         }
     }
 
-    fn new(messages: Vec<Message>, faults: &Faults, clock: Clock) -> Block {
-        let warning = faults.first.as_ref().map(|first| {
-            let count = faults.malformed;
-            let text = format!("{count} rows of the block could not be read and were left out; the first: {first}");
-            Warning::new("malformed-messages", text)
-        });
-        let (mut ranks, mut transfers) = (Vec::new(), Vec::new());
-        for m in messages {
-            ranks.extend(m.ranks.filter(|n| ranks.last() != Some(n)));
-            transfers.extend(m.transfers);
-        }
+    fn new(messages: Vec<Message>, faults: Faults, clock: Clock) -> Block {
+        let mut ranks: Vec<u64> = messages.iter().filter_map(|m| m.ranks).collect();
+        ranks.dedup();
+        let mut transfers: Vec<Interval> = messages.into_iter().flat_map(|m| m.transfers).collect();
         transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
-        Block { ranks, transfers: transfers.into_iter(), warning, clock }
+        Block { ranks: ranks.into_iter(), transfers: transfers.into_iter(), faults, clock }
+    }
+}
+
+impl Source for Block {
+    /// A message for each transfer: the block may hold many bursts.
+    fn next(&mut self) -> Result<Next> {
+        let ranks = self.ranks.next().map(|n| Message { ranks: Some(n), ..Message::default() });
+        let transfer = || self.transfers.next().map(|t| Message { transfers: vec![t], ..Message::default() });
+        Ok(ranks.or_else(transfer).map_or(Next::End, Next::Message))
+    }
+
+    fn faults(&self) -> Faults {
+        self.faults.clone()
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
     }
 }

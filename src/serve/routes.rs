@@ -167,7 +167,7 @@ async fn follow(shared: &Shared, name: String, body: Whole) -> Result<Json, Refu
         let bounds = shared.bounds.clone();
         let found;
         (following, block, found) = aside(running, move || {
-            let found = following.follow(&mut block, &bounds);
+            let found = following.follow(&mut block, &bounds)?;
             Ok((following, block, found))
         })
         .await?;

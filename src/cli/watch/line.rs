@@ -38,8 +38,8 @@ impl LiveLine {
         self.prediction = Some(p.clone());
     }
 
-    /// Draws the line if it is time to; `now_s` is the time since the start.
-    pub(super) fn draw(&mut self, now_s: f64) {
+    /// Draws the line if it is time to; `now_s` gives the time since the start.
+    pub(super) fn draw(&mut self, now_s: impl FnOnce() -> f64) {
         let passed = self.drawn.elapsed();
         if !self.shown || passed < STEP {
             return;
@@ -48,7 +48,7 @@ impl LiveLine {
         self.drawn = Instant::now();
         let width = terminal_size_of(io::stderr()).map_or(80, |(Width(w), _)| usize::from(w));
         let text: String =
-            describe(now_s, rates, self.prediction.as_ref()).chars().take(width.saturating_sub(1)).collect();
+            describe(now_s(), rates, self.prediction.as_ref()).chars().take(width.saturating_sub(1)).collect();
         // Nothing can be done if that fails.
         let _ = write!(io::stderr().lock(), "\r\x1b[K{text}").and_then(|()| io::stderr().flush());
     }

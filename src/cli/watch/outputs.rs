@@ -103,6 +103,11 @@ impl PredictionLines {
         self.queue.put(Item::Line(line));
     }
 
+    /// Lines that were dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+
     /// Writes what waits; gives how many lines were dropped.
     ///
     /// # Errors

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::{thread, vec};
 
 use terminal_size::{Width, terminal_size_of};
 
@@ -18,19 +19,19 @@ use super::program::{self, Signals};
 use super::sampler::{Event, Plan, Sampler, Target};
 use iophase::analysis::{self, Analysis, ModeChoice, Selection};
 use iophase::internals::formats::samples::{self, Ending, Header, SAMPLES_SCHEMA, Samples};
+use iophase::internals::formats::tail::{Faults, Message};
+use iophase::internals::online::follow::{Automaton, Follower, NOTICE, Next, Plan as FollowPlan, Sink, Source};
 use iophase::internals::online::source::ProcTree;
 use iophase::internals::render::figure::{self, Look, View};
 use iophase::internals::render::{json, text};
-use iophase::online::{Every, Options, Session};
-use iophase::record::{Interval, Trace};
+use iophase::online::{Every, Options, Prediction};
+use iophase::record::{Clock, Interval, Trace};
 use iophase::{Error, ErrorKind, Result};
 
 /// Where the kernel shows processes.
 const PROC: &str = "/proc";
 /// Events that wait for the analysis; beyond it the readings wait.
 const WAITING: usize = 4096;
-/// Longest time without a look at the clock.
-const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs the command or watches the process; gives the exit code.
 ///
@@ -42,7 +43,7 @@ pub(super) fn run(a: &WatchArgs) -> Result<u8> {
         Some(pid) => ProcTree::of_process(proc, pid)?,
         None => ProcTree::of_descendants(proc, std::process::id())?,
     };
-    let mut outputs = Outputs::create(a)?;
+    let outputs = Outputs::create(a)?;
     let signals = Signals::catch(a.pid.is_none())?;
     let started = SystemTime::now();
     let plan =
@@ -59,17 +60,30 @@ pub(super) fn run(a: &WatchArgs) -> Result<u8> {
         Target::Process(pid) => *pid,
     };
     let header = header(a, pid, &plan, started);
-    outputs.file.put(|| samples::header_line(&header));
-    outputs.file.flush(true);
     let (sender, receiver) = sync_channel(WAITING);
+    let mut counters = Counters::new(header, outputs.file, receiver);
+    let mut shown =
+        Shown { line: LiveLine::new(a.verbosity.quiet == 0), predictions: outputs.predictions, start: plan.start };
     let sampler = Sampler::new(plan, tree, target, signals);
     let thread = thread::Builder::new().name("samples".into()).spawn(move || sampler.run(&sender))?;
-    let mut watch = Watch::new(a, header, plan.start, outputs);
-    let (ending, code) = watch.follow(&receiver)?;
+    let followed = Follower::new(follow_plan(a)).run(&mut counters, &mut shown, &AtomicBool::new(false));
+    shown.line.clear();
+    followed?;
     if thread.join().is_err() {
         return Err(Error::new(ErrorKind::Io, "the reading of the counters failed"));
     }
-    watch.finish(a, &ending, code)
+    finish(a, counters, shown, outputs.json)
+}
+
+/// The program is one job; it is predicted as from a file of samples.
+fn follow_plan(a: &WatchArgs) -> FollowPlan {
+    FollowPlan {
+        options: Options::default().modes(a.mode.modes()).min_period_s(a.periods.shortest_s()),
+        every: Some(Every::Burst),
+        most_jobs: 1,
+        idle_exit: None,
+        keeps_state: false,
+    }
 }
 
 fn header(a: &WatchArgs, pid: u32, plan: &Plan, started: SystemTime) -> Header {
@@ -106,116 +120,126 @@ impl Outputs {
     }
 }
 
-/// State between the samples and the report.
-struct Watch {
+/// The counters of the program: samples as they come, which are kept for the report and for the file.
+struct Counters {
+    events: Receiver<Event>,
+    /// Samples that have come and not been taken.
+    rows: vec::IntoIter<Interval>,
     header: Header,
     samples: Samples,
-    session: Session,
-    line: LiveLine,
-    outputs: Outputs,
-    start: Instant,
-    /// Samples have come since the last prediction.
-    updated: bool,
+    file: SampleFile,
+    /// How the program ended, and its exit code.
+    ended: Option<(Ending, Option<u8>)>,
 }
 
-impl Watch {
-    fn new(a: &WatchArgs, header: Header, start: Instant, outputs: Outputs) -> Watch {
-        let options = Options::default().modes(a.mode.modes()).every(Every::Burst).min_period_s(a.periods.shortest_s());
-        Watch {
-            samples: Samples::new(header.clone()),
-            session: Session::new(None, options),
-            line: LiveLine::new(a.verbosity.quiet == 0),
-            outputs,
-            start,
-            header,
-            updated: false,
-        }
+impl Counters {
+    fn new(header: Header, mut file: SampleFile, events: Receiver<Event>) -> Counters {
+        file.put(|| samples::header_line(&header));
+        file.flush(true);
+        let (rows, samples) = (Vec::new().into_iter(), Samples::new(header.clone()));
+        Counters { events, rows, header, samples, file, ended: None }
     }
+}
 
-    /// Takes the samples until the program has ended; gives its exit code.
-    fn follow(&mut self, events: &Receiver<Event>) -> Result<(Ending, Option<u8>)> {
+impl Source for Counters {
+    /// Samples come one by one, as they are read from a file.
+    fn next(&mut self) -> Result<Next> {
         loop {
-            match events.recv_timeout(LOOK) {
+            if let Some(x) = self.rows.next() {
+                self.file.put(|| samples::sample_line(&x));
+                self.samples.push(x);
+                return Ok(Next::Message(Message { transfers: vec![x], ..Message::default() }));
+            }
+            self.file.flush(false);
+            match self.events.recv_timeout(NOTICE) {
                 Ok(Event::Samples(rows, named)) => {
                     for (rank, pid, name) in named {
-                        self.outputs.file.put(|| samples::process_line(rank, pid, &name));
+                        self.file.put(|| samples::process_line(rank, pid, &name));
                     }
-                    // one by one, as they are read from a file
-                    for x in &rows {
-                        self.take(x)?;
-                    }
+                    self.rows = rows.into_iter();
                 }
                 Ok(Event::Ended(ending, code)) => {
-                    self.outputs.file.put(|| samples::ending_line(&ending));
-                    self.predict(true)?;
-                    self.line.clear();
-                    return Ok((ending, code));
+                    self.file.put(|| samples::ending_line(&ending));
+                    self.ended = Some((ending, code));
+                    return Ok(Next::End);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(Next::Nothing),
                 Err(RecvTimeoutError::Disconnected) => {
-                    self.line.clear();
                     return Err(Error::new(ErrorKind::Io, "the reading of the counters ended early"));
                 }
             }
-            self.outputs.file.flush(false);
-            self.line.draw(self.start.elapsed().as_secs_f64());
         }
     }
 
-    fn take(&mut self, x: &Interval) -> Result<()> {
-        self.outputs.file.put(|| samples::sample_line(x));
-        self.samples.push(*x);
-        self.line.feed(x);
-        self.session.feed(std::slice::from_ref(x));
-        self.updated = true;
-        self.predict(false)
+    fn clock(&self) -> Clock {
+        self.header.clock()
     }
 
-    /// Predicts if that is due, or at the end.
-    fn predict(&mut self, end: bool) -> Result<()> {
-        if !(self.session.due() || end && self.updated) {
-            return Ok(());
-        }
-        let p = self.session.predict();
-        self.updated = false;
+    /// The report says it.
+    fn nothing_came(&self, _: &Faults) -> Option<Error> {
+        None
+    }
+}
+
+/// What is shown while the program runs.
+struct Shown {
+    line: LiveLine,
+    predictions: PredictionLines,
+    start: Instant,
+}
+
+impl Sink for Shown {
+    fn feed(&mut self, _: &str, transfers: &[Interval]) {
+        transfers.iter().for_each(|x| self.line.feed(x));
+    }
+
+    fn take(&mut self, mut p: Prediction, _: &Automaton) -> Result<()> {
         self.line.note(&p);
-        if self.outputs.predictions.are_wanted() {
-            let mut p = p.stamped(self.header.clock(), SystemTime::now());
+        if self.predictions.are_wanted() {
             remedy::name_options(&mut p.warnings);
-            self.outputs.predictions.put(json::line(&p)?);
+            self.predictions.put(json::line(&p)?);
         }
         Ok(())
     }
 
-    /// Makes the report. A command's exit code is kept, unless it is 0 and an output fails.
-    fn finish(self, a: &WatchArgs, ending: &Ending, code: Option<u8>) -> Result<u8> {
-        let Watch { samples, line, outputs: Outputs { file, predictions, json }, .. } = self;
-        let mut worst = code.unwrap_or(0);
-        let mut note = |done: Result<()>| {
-            if let Err(e) = done {
-                output::error(&remedy::of_error(&e));
-                worst = if worst == 0 { e.exit_code() } else { worst };
-            }
-        };
-        let dropped = predictions.finish();
-        if let Ok(n @ 1..) = dropped {
-            line.message(&format!("{n} predictions were dropped because their reader is slow"));
-        }
-        note(dropped.map(|_| ()));
-        note(file.finish());
-        let mut trace = samples.into_trace(Some(ending));
-        trace.path = path(a);
-        match analyse(a, &trace) {
-            Ok(analysis) => note(show(a, &trace, analysis, json)),
-            Err(e) if e.kind() == ErrorKind::Empty && code.is_some() => {
-                if a.verbosity.quiet < 2 {
-                    output::message(&format!("{}: {}", trace.path, nothing(ending)));
-                }
-            }
-            Err(e) => note(Err(e)),
-        }
-        Ok(worst)
+    fn turn(&mut self) {
+        self.line.draw(|| self.start.elapsed().as_secs_f64());
     }
+
+    fn dropped(&self) -> u64 {
+        self.predictions.dropped()
+    }
+}
+
+/// Makes the report; gives the exit code. A command's is kept, unless it is 0 and an output fails.
+fn finish(a: &WatchArgs, counters: Counters, shown: Shown, json: Option<Lines>) -> Result<u8> {
+    let Counters { samples, file, ended, .. } = counters;
+    let (ending, code) = ended.unwrap_or_default();
+    let mut worst = code.unwrap_or(0);
+    let mut note = |done: Result<()>| {
+        if let Err(e) = done {
+            output::error(&remedy::of_error(&e));
+            worst = if worst == 0 { e.exit_code() } else { worst };
+        }
+    };
+    let dropped = shown.predictions.finish();
+    if let Ok(n @ 1..) = dropped {
+        shown.line.message(&format!("{n} predictions were dropped because their reader is slow"));
+    }
+    note(dropped.map(|_| ()));
+    note(file.finish());
+    let mut trace = samples.into_trace(Some(&ending));
+    trace.path = path(a);
+    match analyse(a, &trace) {
+        Ok(analysis) => note(show(a, &trace, analysis, json)),
+        Err(e) if e.kind() == ErrorKind::Empty && code.is_some() => {
+            if a.verbosity.quiet < 2 {
+                output::message(&format!("{}: {}", trace.path, nothing(&ending)));
+            }
+        }
+        Err(e) => note(Err(e)),
+    }
+    Ok(worst)
 }
 
 /// The trace as the report names it: the file that has it, else what was watched.

@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use super::file::{GrowingFile, Grown};
 use crate::draft::is_answer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::tail::{Faults, Form, Message, Tail};
+use crate::formats::tail::{Faults, Form, Message, Tail, formats};
 use crate::formats::{ReadOptions, Visited};
-use crate::record::Clock;
+use crate::online::follow::{AtEnd, Next, Source, nothing_came, pause};
+use crate::record::{Clock, Warning};
+use crate::remedy::Remedy;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -61,6 +65,11 @@ pub struct GrowingFolder {
     /// Files that the caller writes.
     own: Visited,
     block: Vec<u8>,
+    at_end: AtEnd,
+    /// It was looked for new files and for more in those known.
+    looked: bool,
+    /// Files left out that a warning has named.
+    reported: usize,
 }
 
 impl GrowingFolder {
@@ -69,7 +78,13 @@ impl GrowingFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for a format that cannot be followed.
-    pub fn new(path: &Path, format: Option<&str>, options: &ReadOptions, own: &[&Path]) -> Result<GrowingFolder> {
+    pub fn new(
+        path: &Path,
+        format: Option<&str>,
+        options: &ReadOptions,
+        own: &[&Path],
+        at_end: AtEnd,
+    ) -> Result<GrowingFolder> {
         Tail::new(format, &options.limits)?;
         let mut written = Visited::default();
         for path in own {
@@ -86,6 +101,9 @@ impl GrowingFolder {
             left_out: BTreeMap::new(),
             own: written,
             block: vec![0; BLOCK],
+            at_end,
+            looked: false,
+            reported: 0,
         })
     }
 
@@ -158,8 +176,37 @@ impl GrowingFolder {
         Ok(first.and_then(|m| m.next.take()))
     }
 
-    /// Lines of all files that could not be read.
-    pub fn faults(&self) -> Faults {
+    /// The files that are not followed, each with the reason.
+    fn left_out(&self) -> String {
+        const NAMED: usize = 8;
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let named = self.left_out.iter().take(NAMED).map(|(path, why)| format!("{} ({})", name(path), why.why()));
+        let more = self.left_out.len().saturating_sub(NAMED);
+        named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Source for GrowingFolder {
+    fn next(&mut self) -> Result<Next> {
+        if !std::mem::replace(&mut self.looked, true) {
+            self.poll()?;
+        }
+        if let Some(message) = self.next_message(self.at_end.once)? {
+            return Ok(Next::Message(message));
+        }
+        self.looked = false;
+        Ok(if self.at_end.once { Next::End } else { Next::Nothing })
+    }
+
+    fn wait(&mut self, _: Duration, stop: &AtomicBool) {
+        pause(self.at_end.poll, stop);
+    }
+
+    fn end(&mut self) {
+        self.at_end.once = true;
+    }
+
+    fn faults(&self) -> Faults {
         let mut all = Faults::default();
         for (path, member) in &self.members {
             let faults = member.tail.faults();
@@ -171,20 +218,32 @@ impl GrowingFolder {
         all
     }
 
-    /// What the times count from, as the first file says that can be followed.
-    pub fn clock(&self) -> Clock {
+    /// As the first file says that can be followed.
+    fn clock(&self) -> Clock {
         let followed = self.members.values().find(|m| m.tail.form().is_some());
         followed.map_or(Clock::default(), |m| m.tail.clock())
     }
 
-    /// The form of the files that are followed, once it is known.
-    pub fn form(&self) -> Option<&Form> {
+    fn form(&self) -> Option<&Form> {
         self.members.values().find_map(|m| m.tail.form())
     }
 
-    /// The files that are not followed.
-    pub fn left_out(&self) -> &BTreeMap<PathBuf, LeftOut> {
-        &self.left_out
+    fn warning(&mut self) -> Option<Warning> {
+        if self.left_out.len() <= self.reported {
+            return None;
+        }
+        self.reported = self.left_out.len();
+        let text = format!("files of the folder are left out: {}", self.left_out());
+        Some(Warning::new("other-files", text))
+    }
+
+    fn nothing_came(&self, faults: &Faults) -> Option<Error> {
+        if self.left_out.is_empty() {
+            return Some(nothing_came(faults));
+        }
+        let what = format!("no file of this folder can be followed: {}", self.left_out());
+        let error = Error::new(ErrorKind::Unsupported, what).expected(format!("plain text of {}", formats()));
+        Some(error.remedy(Remedy::AnalyzeFinished))
     }
 }
 
@@ -227,6 +286,8 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    const ONCE: AtEnd = AtEnd { once: true, poll: Duration::ZERO };
+
     #[test]
     fn rows_of_all_files_come_by_time_also_of_later_files() {
         let dir = tempfile::tempdir().unwrap();
@@ -239,15 +300,15 @@ mod tests {
         fs::write(dir.path().join("t.1"), call(1) + &call(5)).unwrap();
         fs::write(dir.path().join("t.2"), call(2) + &call(4)).unwrap();
         fs::write(dir.path().join("README"), "how this was recorded\n").unwrap();
-        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[]).unwrap();
+        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[], ONCE).unwrap();
         assert_eq!(starts(&mut folder, false), [1.0, 2.0, 4.0, 5.0]);
-        assert_eq!((folder.faults().malformed, folder.left_out().len()), (0, 0));
+        assert_eq!((folder.faults().malformed, folder.left_out.len()), (0, 0));
         fs::write(dir.path().join("t.3"), call(7)).unwrap();
         let mut first = fs::OpenOptions::new().append(true).open(dir.path().join("t.1")).unwrap();
         first.write_all((call(6) + call(8).trim_end()).as_bytes()).unwrap();
         assert_eq!(starts(&mut folder, false), [6.0, 7.0]);
         assert_eq!(starts(&mut folder, true), [8.0]);
-        assert_eq!(folder.left_out().values().collect::<Vec<_>>(), [&LeftOut::Foreign]);
+        assert_eq!(folder.left_out.values().collect::<Vec<_>>(), [&LeftOut::Foreign]);
     }
 
     #[test]
@@ -260,19 +321,19 @@ mod tests {
         fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v4\",\"jobs\":{}}").unwrap();
         fs::write(at("out"), "").unwrap();
         let out = at("out");
-        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[&out]).unwrap();
+        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[&out], ONCE).unwrap();
         let taken = |folder: &mut GrowingFolder| {
             folder.poll().unwrap();
             std::iter::from_fn(|| folder.next_message(true).unwrap()).flat_map(|m| m.transfers).count()
         };
         assert_eq!(taken(&mut folder), 1);
         let name = |p: &Path| p.file_name().unwrap().to_string_lossy().into_owned();
-        let left: Vec<(String, LeftOut)> = folder.left_out().iter().map(|(p, why)| (name(p), *why)).collect();
+        let left: Vec<(String, LeftOut)> = folder.left_out.iter().map(|(p, why)| (name(p), *why)).collect();
         let expected = [("b.csv", LeftOut::OtherJob), ("out", LeftOut::Own), ("state", LeftOut::Own)];
         assert_eq!(left, expected.map(|(n, why)| (n.to_owned(), why)));
         fs::write(at("later"), "{\"schema\":").unwrap();
-        assert_eq!((taken(&mut folder), folder.left_out().len()), (0, 3));
+        assert_eq!((taken(&mut folder), folder.left_out.len()), (0, 3));
         fs::write(at("later"), "{\"schema\":\"iophase.prediction.v1\"}\n").unwrap();
-        assert_eq!((taken(&mut folder), folder.left_out().len()), (0, 4));
+        assert_eq!((taken(&mut folder), folder.left_out.len()), (0, 4));
     }
 }

@@ -8,6 +8,8 @@ mod proc;
 mod pull;
 mod push;
 pub(crate) mod room;
+mod socket;
+mod stream;
 
 pub use file::{GrowingFile, Grown, Mark};
 pub use folder::{GrowingFolder, LeftOut};
@@ -15,6 +17,8 @@ pub use folder::{GrowingFolder, LeftOut};
 pub use proc::{Counters, Moved, ProcTree};
 pub use pull::{Parcel, Pull, PullOptions};
 pub use push::Push;
+pub use socket::Socket;
+pub use stream::Stream;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
