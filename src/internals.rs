@@ -15,8 +15,6 @@ rooms! {
     facts
     /// Loop nests.
     nest
-    /// Bandwidth to periods.
-    period
     /// Reports as text, pictures and JSON.
     render
     /// The HTTP interface.
@@ -69,6 +67,38 @@ pub mod formats {
     /// Output of strace.
     pub mod strace {
         pub use crate::formats::strace::*;
+    }
+}
+
+/// Parts of the period search.
+pub mod period {
+    /// Bursts of a sampled signal.
+    pub mod bursts {
+        pub use crate::period::bursts::*;
+    }
+    /// Chains of bursts at regular distances.
+    pub mod chains {
+        pub use crate::period::chains::*;
+    }
+    /// Outliers of a spectrum.
+    pub mod detectors {
+        pub use crate::period::detectors::*;
+    }
+    /// Methods on a sampled signal.
+    pub mod methods {
+        pub use crate::period::methods::*;
+    }
+    /// Further measures of periodicity.
+    pub mod scores {
+        pub use crate::period::scores::*;
+    }
+    /// Normalised power spectra.
+    pub mod spectrum {
+        pub use crate::period::spectrum::*;
+    }
+    /// Stretches in which a period holds.
+    pub mod validity {
+        pub use crate::period::validity::*;
     }
 }
 

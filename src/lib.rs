@@ -86,7 +86,7 @@ pub mod internals;
 mod nest;
 pub mod online;
 pub mod pattern;
-mod period;
+pub mod period;
 pub mod record;
 mod remedy;
 mod render;

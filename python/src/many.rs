@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use iophase::analysis::{self, Analysis, Burst, Dominant, SignalReport};
+use iophase::analysis::{self, Analysis, SignalReport};
 use iophase::findings::{self, IoTime};
 use iophase::formats::{self, Source};
+use iophase::period::{Burst, Dominant};
 use iophase::record::Trace;
 use iophase::{Error, Result};
 use pyo3::prelude::*;

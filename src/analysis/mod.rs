@@ -36,12 +36,7 @@ pub(crate) use usage::{FileAccesses, FileUse, SizeUse, TargetUse, Usage};
 internal! { use report::{PATTERNS_SCHEMA, REPORT_SCHEMA}; }
 pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, TraceSummary};
 
-pub(crate) use crate::period::Seen;
-pub use crate::period::scores::Scores;
-pub use crate::period::{
-    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation,
-    Set10, SpectrumStatistics, Spread, TrackPoint, Validity, Verdict,
-};
+pub(crate) use crate::period::{Candidate, Component, Prediction, Relation, Seen};
 pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection};
 pub use crate::transform::{Pass, Wavelet};
 
@@ -50,8 +45,8 @@ use self::totals::Totals;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facts::run_s;
 use crate::pattern::PatternsReport;
-use crate::period::chains;
 use crate::period::spectrum::Powers;
+use crate::period::{Burst, chains};
 use crate::record::{Op, Timing, Trace};
 use crate::remedy::Remedy;
 use crate::signal::Signal;

@@ -12,7 +12,6 @@ use super::output::{self, Lines};
 use super::shared::{Input, LookArgs, MinPeriodArgs, SelectionArgs, Verbosity, choices};
 use super::{exit_code, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
-use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Filter, Sampling};
 use iophase::analysis::{Pass, Wavelet};
 use iophase::findings;
@@ -22,6 +21,7 @@ use iophase::internals::render::figure::{self, View};
 use iophase::internals::render::findings as findings_text;
 use iophase::internals::render::table::{self, Table};
 use iophase::internals::render::text;
+use iophase::period::{Detector, Method};
 use iophase::{Error, ErrorKind, Result};
 
 /// Default of `--tolerance`.

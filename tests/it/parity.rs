@@ -9,9 +9,9 @@
 use super::common::shared;
 
 use iophase::analysis::{self, ModeChoice, Options};
-use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Mode, Sampling};
 use iophase::formats::{self, ReadOptions, Source};
+use iophase::period::{Detector, Method};
 
 fn check(name: &str, frequency: f64, confidence: f64) {
     let Some(path) = shared(&format!("thirdparty/ftio/{name}")) else { return };

@@ -1,9 +1,9 @@
 //! The default detector on trains made by hand, whose answers are known.
 
-use iophase::internals::period::Verdict;
 use iophase::internals::period::chains::{BurstPeriods, Clock, Kind, Options, detect};
 use iophase::internals::signal::Span;
 use iophase::internals::signal::profile::Profile;
+use iophase::period::Verdict;
 use proptest::prelude::*;
 
 fn run(spans: &[Span]) -> BurstPeriods {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{int, layer_name};
 use crate::tables::{BurstRow, LogRows, PeriodRow, SignalRow, Time};
-use iophase::analysis::{Analysis, Burst, Dominant, Evidence, Mode, SignalReport, Validity};
+use iophase::analysis::{Analysis, Evidence, Mode, SignalReport};
 use iophase::findings::IoTime;
+use iophase::period::{Burst, Dominant, Validity};
 use iophase::record::Trace;
 
 /// Bursts of a signal that have a row of their own.

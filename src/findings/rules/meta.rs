@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::analysis::{self, Dominant, MetadataCalls};
+use crate::analysis::{self, MetadataCalls};
 use crate::facts::{Count, Measure};
 use crate::findings::book::Rule;
 use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::rules::sums;
+use crate::period::Dominant;
 use crate::record::{Data, FileId, Interval, Intervals, Op, Timing, Trace, is_terminal};
 use crate::units;
 
