@@ -35,6 +35,7 @@ pub mod formats {
     use crate::formats::{ReadOptions, Source};
 
     pub use crate::formats::clock::origin_of;
+    pub use crate::formats::series::Readings;
 
     /// The decompressed content of a source.
     ///

@@ -1,9 +1,10 @@
 //! Reads the I/O traces of parallel jobs and says whether the I/O is periodic, with which period, how sure that is,
 //! when it holds, and when the next burst comes.
 //!
-//! [`formats::read`] turns a file into a [`record::Trace`], [`analysis::analyze`] a trace into a [`analysis::Report`];
-//! [`online::Session`] predicts the next burst of a job that runs. [`pattern`], [`classify`] and [`dfg`] describe how files are
-//! accessed. The command line, text, pictures and synthetic traces come with default features that a library can turn off.
+//! [`read()`] turns a file into a [`Trace`], [`analyze()`] a trace into a [`Report`]. [`period::detect`] answers for bursts or samples in
+//! memory and [`online::Session`] predicts the next burst of a job
+//! that runs. [`pattern`], [`classify`] and [`dfg`] describe how files are accessed. The functions of the modules have options. The command
+//! line, text, pictures and synthetic traces come with default features that a library can turn off.
 //!
 //! Rooms, from the ground up; a room uses only those before it: `record` the event model, `nest` loop nests, `formats` bytes
 //! on disk to records and back, `workload` synthetic traces with known truth, `transform` pure numerics, `signal` records
@@ -13,15 +14,11 @@
 //! by piece, `render` text and pictures, `answers` all answers on a trace, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
 //!
 //! ```
-//! use iophase::{analysis, formats};
-//!
 //! # fn main() -> iophase::Result<()> {
-//! let read = formats::ReadOptions::default();
-//! let source = formats::Source::open("data/stable.darshan".as_ref(), &read.limits)?;
-//! let trace = formats::read(&source, None, &read)?;
-//! let report = analysis::analyze(&trace, &analysis::Options::default())?.report;
-//! let period = report.primary_signal().and_then(|s| s.period.dominant.as_ref());
-//! assert!((period.map_or(0.0, |d| d.period_s) - 2.0).abs() < 0.01);
+//! let trace = iophase::read("data/stable.darshan")?;
+//! let report = iophase::analyze(&trace)?;
+//! let signal = report.primary_signal().expect("a job that writes every 2 s");
+//! assert!((signal.period.dominant.as_ref().expect("its period").period_s - 2.0).abs() < 0.01);
 //! # Ok(())
 //! # }
 //! ```
@@ -102,8 +99,28 @@ mod units;
 #[cfg(feature = "generate")]
 mod workload;
 
+use std::path::Path;
+
+pub use analysis::Report;
 pub use error::{Error, ErrorKind, Place, Result};
+pub use record::Trace;
 pub use remedy::Remedy;
+
+/// Reads a trace: a file or a folder, of any format and compression, or standard input for `-`. [`formats::read`] has options.
+///
+/// # Errors
+/// As [`formats::open`] and [`formats::read`].
+pub fn read(path: impl AsRef<Path>) -> Result<Trace> {
+    formats::read(&formats::open(path)?, None, &formats::ReadOptions::default())
+}
+
+/// Analyses a trace: its periods, when they hold, bursts, the next burst, and access patterns. [`analysis::analyze()`] has options.
+///
+/// # Errors
+/// As [`analysis::analyze()`].
+pub fn analyze(trace: &Trace) -> Result<Report> {
+    Ok(analysis::analyze(trace, &analysis::Options::default())?.report)
+}
 
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]

@@ -6,6 +6,7 @@
 mod classes;
 mod components;
 mod counters;
+pub(crate) mod detect;
 mod event_log;
 mod heat;
 pub(crate) mod info;

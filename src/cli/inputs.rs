@@ -49,7 +49,7 @@ impl Item {
     fn open(&self, named: bool, once: bool, limits: &Limits) -> Result<Source> {
         match self {
             Item::Named(path) if once => formats::open_once(path, named, limits),
-            Item::Named(path) => formats::open(path, named, limits),
+            Item::Named(path) => formats::open_named(path, named, limits),
             Item::Found(trace) => trace.open(limits),
         }
     }

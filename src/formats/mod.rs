@@ -61,7 +61,7 @@ pub use regex::Patterns;
 pub(crate) use source::{Visited, entries};
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
-internal! { use probe::{collect, give, inputs, mismatches, open_once, outline, probe, read_into}; }
+internal! { use probe::{collect, give, inputs, mismatches, open_named, open_once, outline, probe, read_into}; }
 pub use rates::{Stamp, ValueKind};
 pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;

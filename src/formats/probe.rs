@@ -98,12 +98,20 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
     })
 }
 
+/// Opens a file or a folder, or standard input for `-`, with the default bounds; [`Source::open`] takes others.
+///
+/// # Errors
+/// As [`Source::open`].
+pub fn open(path: impl AsRef<Path>) -> Result<Source> {
+    Source::open(path.as_ref(), &Limits::default())
+}
+
 /// Opens an input as [`Source::open`] does. Standard input in no known format is refused by its head, before the rest is read, unless
 /// its format is `named`.
 ///
 /// # Errors
 /// As [`Source::open`] and [`probe`].
-pub fn open(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
+pub fn open_named(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
     if named || path.as_os_str() != "-" {
         return Source::open(path, limits);
     }
@@ -111,10 +119,10 @@ pub fn open(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
     Source::from_reader("-", Box::new(io::stdin()), limits, look).map_err(|e| e.in_file("-"))
 }
 
-/// As [`open`], for a use that reads the input once: standard input is not kept, so that it may be of any size.
+/// As [`open_named`], for a use that reads the input once: standard input is not kept, so that it may be of any size.
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open_named`].
 pub fn open_once(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
     if path.as_os_str() != "-" {
         return Source::open(path, limits);
@@ -355,10 +363,11 @@ fn within_streams(trace: Trace, options: &ReadOptions) -> Result<Trace> {
 
 /// Keeps the rows of a trace.
 #[derive(Default)]
-struct KeptRows(Mutex<Data>);
+pub(super) struct KeptRows(Mutex<Data>);
 
 impl KeptRows {
-    fn in_trace(self, trace: Trace) -> Trace {
+    /// The trace with them.
+    pub(super) fn in_trace(self, trace: Trace) -> Trace {
         Trace { data: self.0.into_inner().unwrap_or_else(PoisonError::into_inner), ..trace }
     }
 }

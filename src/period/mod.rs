@@ -1,4 +1,15 @@
-//! Periods of a signal, and what reports say of them.
+//! Periods: of bursts or samples in memory ([`detect`]), and what reports say of them.
+//!
+//! ```
+//! use iophase::period::{Span, detect};
+//!
+//! let bursts: Vec<Span> =
+//!     (0..20).map(|k| 12.5 * f64::from(k)).map(|t| Span { start: t, end: t + 2.0, bytes: 1e9 }).collect();
+//! let report = detect(&bursts[..])?;
+//! let period = report.signals[0].period.dominant.as_ref().expect("a burst every 12.5 s");
+//! assert!((period.period_s - 12.5).abs() < 1e-6 && period.confidence > 0.9);
+//! # Ok::<(), iophase::Error>(())
+//! ```
 //!
 //! Two pipelines lead from a signal to one answer; `Route` chooses between them.
 //!
@@ -27,11 +38,14 @@ pub(crate) mod spectrum;
 pub(crate) mod validity;
 pub(crate) mod whole_bytes;
 
+pub use crate::signal::Span;
 pub(crate) use findings::percentile_95;
 pub use findings::{
     Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction,
     Regularity, Relation, Set10, SpectrumStatistics, Spread, Validity, Verdict,
 };
 pub use report::TrackPoint;
+// the door of the whole pipeline, which is above this room
+pub use crate::analysis::detect::{Bandwidth, detect, detect_with};
 pub(crate) use report::{Route, Seen, TraceClock};
 pub use scores::Scores;

@@ -9,6 +9,7 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+mod doors;
 mod faults;
 #[cfg(unix)]
 mod fleet;

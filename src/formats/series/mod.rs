@@ -18,6 +18,7 @@ mod lustre;
 mod nmon;
 mod options;
 mod presets;
+mod readings;
 mod sheet;
 mod snapshots;
 mod stacked;
@@ -27,6 +28,7 @@ mod tail;
 
 pub(super) use header::unknown_table;
 pub use options::{SeriesColumns, SeriesOptions};
+pub use readings::Readings;
 
 use super::format::{Format, Sniff, only};
 use super::lines::Followed;
