@@ -2,7 +2,7 @@
 //! when it holds, and when the next burst comes.
 //!
 //! [`read()`] turns a file into a [`Trace`], [`analyze()`] a trace into a [`Report`]. [`period::detect`] answers for bursts or samples in
-//! memory and [`online::Session`] predicts the next burst of a job
+//! memory, [`formats::Source::batches`] gives the rows of traces of any size, and [`online::Session`] predicts the next burst of a job
 //! that runs. [`pattern`], [`classify`] and [`dfg`] describe how files are accessed. The functions of the modules have options. The command
 //! line, text, pictures and synthetic traces come with default features that a library can turn off.
 //!

@@ -4,6 +4,7 @@
 //! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
 //! the rows, [`read_into`] does not.
 
+mod batches;
 mod bytes;
 pub(crate) mod chrome;
 pub(crate) mod clock;
@@ -49,6 +50,7 @@ pub(crate) mod tmio;
 mod window;
 pub mod write;
 
+pub use batches::{Batches, RowBatch};
 pub(crate) use fields::{escaped as escaped_field, is_formula, quoted as quoted_field};
 pub use folder::{Folder, FolderTrace, search};
 pub use format::Format;

@@ -235,6 +235,11 @@ impl Calls {
         self.interner.names.get(id.0 as usize).map_or("", |s| s)
     }
 
+    /// Those from number `first` on.
+    pub(crate) fn since(&self, first: usize) -> impl Iterator<Item = &str> {
+        self.interner.names.get(first..).unwrap_or_default().iter().map(|s| &**s)
+    }
+
     /// Number of names.
     pub fn len(&self) -> usize {
         self.interner.names.len()

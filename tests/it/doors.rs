@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use iophase::period::{Bandwidth, Span, detect};
-use iophase::Report;
+use iophase::{Report, formats};
 use serde_json::Value;
 
 /// Period, confidence and next burst in the JSON of the program.
@@ -49,4 +49,7 @@ fn read_and_analyze_have_the_report_of_the_program() {
     let trace = iophase::read(file).unwrap();
     let wanted = of_program(&["analyze", file]);
     assert_same(&iophase::analyze(&trace).unwrap(), &wanted);
+    let mut batches = formats::open(file).unwrap().batches();
+    let rows: usize = batches.by_ref().map(|batch| batch.unwrap().rows.len()).sum();
+    assert_eq!((rows, batches.files().len()), (trace.data.len(), trace.files.len()));
 }
