@@ -51,6 +51,7 @@ mod window;
 pub mod write;
 
 pub use batches::{Batches, RowBatch};
+pub use custom::{LineFormat, OwnFormat, RecordField, RecordFields};
 pub(crate) use fields::{escaped as escaped_field, is_formula, quoted as quoted_field};
 pub use folder::{Folder, FolderTrace, search};
 pub use format::Format;

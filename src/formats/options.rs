@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::format::Format;
 use super::io_names::IoNames;
 use super::limits::Limits;
 use super::regex::Patterns;
@@ -60,6 +61,8 @@ options! {
         pub patterns: Option<Patterns>,
         /// How a time series is read. With columns and no named format, the format is `series`.
         pub series: SeriesOptions,
+        /// Formats of the program that uses this library ([`OwnFormat`](super::OwnFormat)): asked before those of this library.
+        pub own_formats: &'static [&'static dyn Format],
         /// Bounds.
         pub limits: Limits,
         /// Called with the number of stored bytes after every read.

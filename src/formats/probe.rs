@@ -66,9 +66,14 @@ pub fn find(name: &str) -> Result<&'static dyn Format> {
 /// # Errors
 /// [`ErrorKind::Unsupported`]; [`mismatches`] gives the reasons.
 pub fn probe(source: &Source) -> Result<&'static dyn Format> {
+    probe_with(source, &[])
+}
+
+/// As [`probe`], with formats that are asked before those of this library.
+fn probe_with(source: &Source, own: &[&'static dyn Format]) -> Result<&'static dyn Format> {
     let (mut possible, mut unsupported) = (None, None);
     let formats: &[&'static dyn Format] = if foreign::is_tar(source.head()) { &[] } else { ALL };
-    for &format in formats {
+    for &format in own.iter().chain(formats) {
         match format.sniff(source.head()) {
             Sniff::Yes => return Ok(format),
             Sniff::Maybe => possible = possible.or(Some(format)),
@@ -150,7 +155,7 @@ pub(super) fn probe_member(
     match named {
         Some(f) if f.name() == regex::Text.name() => Ok(&regex::Text),
         Some(f) if f.name() == series::Series.name() && by_columns => Ok(&series::Series),
-        _ => probe(source),
+        _ => probe_with(source, options.own_formats),
     }
 }
 
@@ -201,7 +206,7 @@ pub fn inputs<'f>(
     let Some(members) = source.members() else {
         let f = match format {
             Some(f) => f,
-            None => probe(source)?,
+            None => probe_with(source, options.own_formats)?,
         };
         return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: vec![f.name()] }));
     };
@@ -274,11 +279,9 @@ pub fn read_into(
 }
 
 fn several_jobs(formats: &[&'static str]) -> Error {
-    let count = |f: &&dyn Format| match formats.iter().filter(|name| **name == f.name()).count() {
-        0 => None,
-        n => Some(format!("{n} {}", f.name())),
-    };
-    let counts: Vec<String> = ALL.iter().filter_map(count).collect();
+    let mut names = formats.to_vec();
+    names.sort_by_key(|name| ALL.iter().position(|f| f.name() == *name));
+    let counts: Vec<String> = names.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0])).collect();
     Error::new(ErrorKind::Unsupported, format!("the folder holds {} traces: {}", formats.len(), counts.join(", ")))
         .remedy(Remedy::SearchFolder)
 }

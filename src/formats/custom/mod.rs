@@ -12,12 +12,15 @@
 //! column `file_escaped` or `call_escaped` is `file` or `call` with `\\`, `\n`, `\r` for backslash and line breaks, and a backslash
 //! before what would make it a formula in a spreadsheet.
 
+mod own;
 mod records;
 mod row;
 pub(super) mod write;
 
+pub use own::{LineFormat, OwnFormat};
 pub(super) use records::{Layout, Reading, Records, follow as follow_records, read as read_records};
-pub(super) use row::{Field, RecordFields, RecordRows};
+pub(super) use row::RecordRows;
+pub use row::{RecordField, RecordFields};
 
 use super::format::{Format, Sniff, only};
 use super::json::member_names;

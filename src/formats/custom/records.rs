@@ -14,7 +14,7 @@ use super::super::lines::{
 };
 use super::super::options::ReadOptions;
 use super::super::source::Source;
-use super::row::{Field, LAYERS, RecordFields, RecordRows};
+use super::row::{LAYERS, RecordField, RecordFields, RecordRows};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Batch, Column, Data, Interval, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};
 use crate::remedy::Remedy;
@@ -93,7 +93,7 @@ impl<L: Layout + Send> Transfers for Records<L> {
 #[derive(Debug)]
 pub(super) struct Columns {
     /// Each with whether its names are escaped, as in `file_escaped`.
-    fields: Vec<Option<(Field, bool)>>,
+    fields: Vec<Option<(RecordField, bool)>>,
     /// The header line. It comes again where files were appended, or a file was begun anew.
     header: Vec<u8>,
 }
@@ -106,13 +106,15 @@ impl Columns {
         const MOST: usize = 1024;
         let mut columns = Vec::new();
         fields(line, b',', |text| {
-            let plain = text.strip_suffix(b"_escaped").and_then(Field::named);
-            let escaped = plain.filter(|f| matches!(f, Field::File | Field::Call)).map(|f| (f, true));
-            columns.push(escaped.or_else(|| Field::named(&text).map(|f| (f, false))));
+            let plain = text.strip_suffix(b"_escaped").and_then(RecordField::named);
+            let escaped = plain.filter(|f| matches!(f, RecordField::File | RecordField::Call)).map(|f| (f, true));
+            columns.push(escaped.or_else(|| RecordField::named(&text).map(|f| (f, false))));
             columns.len() < MOST
         })
         .map_err(|_| Bad::new("header", line, EXPECTED))?;
-        let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some((*f, false))));
+        let all = [RecordField::Op, RecordField::Size, RecordField::Start]
+            .iter()
+            .all(|f| columns.contains(&Some((*f, false))));
         match all {
             true => Ok(Columns { fields: columns, header: line.to_vec() }),
             false => Err(Bad::new("header", line, EXPECTED)),
@@ -190,8 +192,8 @@ fn object<'l>(line: &'l [u8], row: &mut RecordFields<'l>) -> Result<(), usize> {
     scan.members(|scan, key| {
         let (first, at) = (scan.peek(), scan.at());
         let text = scan.value()?;
-        let field = match Field::named(key) {
-            None if memchr(b'\\', key).is_some() => Field::named(&unescaped(key).ok_or(at)?),
+        let field = match RecordField::named(key) {
+            None if memchr(b'\\', key).is_some() => RecordField::named(&unescaped(key).ok_or(at)?),
             field => field,
         };
         match (field, first) {

@@ -8,37 +8,48 @@ use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
 use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_time};
 
-/// A column of CSV, a key of JSON Lines.
+/// A field of a record: a column of CSV, a key of JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Field {
+#[non_exhaustive]
+pub enum RecordField {
+    /// `read`, `write`, `open`, `close`, `seek`, `sync`, or the name of a call such as `pwrite64`. Required.
     Op,
+    /// Bytes moved. Required for reads and writes.
     Size,
+    /// Seconds. Required.
     Start,
+    /// Seconds; as the start if it is empty.
     End,
+    /// Bytes from the start of the file; empty if unknown.
     Offset,
+    /// Rank; 0 if it is empty.
     Rank,
+    /// Name of the file.
     File,
+    /// Name of the call, if `Op` has none.
     Call,
+    /// Process or thread id.
     Pid,
+    /// `posix`, `mpiio` or `stdio`: of several layers one is read.
     Layer,
 }
 
-impl Field {
+impl RecordField {
     const COUNT: usize = 10;
 
     /// The field called `name`, in any case. `host` is known and not used.
-    pub(super) fn named(name: &[u8]) -> Option<Field> {
-        const NAMES: [(&[u8], Field); Field::COUNT] = [
-            (b"op", Field::Op),
-            (b"size", Field::Size),
-            (b"start", Field::Start),
-            (b"end", Field::End),
-            (b"offset", Field::Offset),
-            (b"rank", Field::Rank),
-            (b"file", Field::File),
-            (b"call", Field::Call),
-            (b"pid", Field::Pid),
-            (b"layer", Field::Layer),
+    pub(super) fn named(name: &[u8]) -> Option<RecordField> {
+        const NAMES: [(&[u8], RecordField); RecordField::COUNT] = [
+            (b"op", RecordField::Op),
+            (b"size", RecordField::Size),
+            (b"start", RecordField::Start),
+            (b"end", RecordField::End),
+            (b"offset", RecordField::Offset),
+            (b"rank", RecordField::Rank),
+            (b"file", RecordField::File),
+            (b"call", RecordField::Call),
+            (b"pid", RecordField::Pid),
+            (b"layer", RecordField::Layer),
         ];
         NAMES.iter().find(|(n, _)| name.eq_ignore_ascii_case(n)).map(|(_, f)| *f)
     }
@@ -46,23 +57,23 @@ impl Field {
 
 /// The fields of a record as text, empty where there is none.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct RecordFields<'l>([Cow<'l, [u8]>; Field::COUNT]);
+pub struct RecordFields<'l>([Cow<'l, [u8]>; RecordField::COUNT]);
 
 impl<'l> RecordFields<'l> {
     /// Sets a field.
     #[inline]
-    pub(in super::super) fn set(&mut self, field: Field, text: Cow<'l, [u8]>) {
-        self.0[field as usize] = text;
+    pub fn set(&mut self, field: RecordField, text: impl Into<Cow<'l, [u8]>>) {
+        self.0[field as usize] = text.into();
     }
 
     #[inline]
-    fn get(&self, field: Field) -> &[u8] {
+    fn get(&self, field: RecordField) -> &[u8] {
         &self.0[field as usize]
     }
 
     /// Seconds, if there is a start that is a number.
     pub(super) fn start(&self) -> Option<f64> {
-        parse_f64(self.get(Field::Start)).filter(|t| is_time(*t))
+        parse_f64(self.get(RecordField::Start)).filter(|t| is_time(*t))
     }
 }
 
@@ -103,25 +114,29 @@ impl RecordRows {
     /// Adds a record; one that moves no bytes only if `all`. Times become relative to `origin`.
     #[inline]
     pub(super) fn push(&mut self, row: &RecordFields, origin: i64, all: bool) -> Result<(), Bad> {
-        let (mut counted, mut op) = self.name(row.get(Field::Op));
-        if !row.get(Field::Call).is_empty() {
+        let (mut counted, mut op) = self.name(row.get(RecordField::Op));
+        if !row.get(RecordField::Call).is_empty() {
             let does;
-            (counted, does) = self.name(row.get(Field::Call));
+            (counted, does) = self.name(row.get(RecordField::Call));
             op = if op == Op::Other { does } else { op };
         }
-        let start = seconds(row.get(Field::Start), origin, "start")?;
-        let mut end = if row.get(Field::End).is_empty() { start } else { seconds(row.get(Field::End), origin, "end")? };
-        let (mut size, mut bent) = size(row.get(Field::Size), op)?;
+        let start = seconds(row.get(RecordField::Start), origin, "start")?;
+        let mut end = if row.get(RecordField::End).is_empty() {
+            start
+        } else {
+            seconds(row.get(RecordField::End), origin, "end")?
+        };
+        let (mut size, mut bent) = size(row.get(RecordField::Size), op)?;
         if end < start {
             (end, bent) = (start, true);
         }
         if !op.moves_bytes() {
             size = 0;
         }
-        let offset = offset(row.get(Field::Offset))?;
-        let rank = whole(row.get(Field::Rank), "rank")?;
-        let task = whole(row.get(Field::Pid), "pid")?;
-        let layer = layer(row.get(Field::Layer));
+        let offset = offset(row.get(RecordField::Offset))?;
+        let rank = whole(row.get(RecordField::Rank), "rank")?;
+        let task = whole(row.get(RecordField::Pid), "pid")?;
+        let layer = layer(row.get(RecordField::Layer));
 
         self.names[counted].count += 1;
         self.clamped += u64::from(bent);
@@ -130,7 +145,7 @@ impl RecordRows {
             self.counted += 1;
             return Ok(());
         }
-        let file = self.file(row.get(Field::File));
+        let file = self.file(row.get(RecordField::File));
         let call = self.names[counted].call;
         self.requests.push(Request { op, call, rank, task, file, offset, size, start, end });
         self.layer.push(layer);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::custom::{Field, Layout, Reading, RecordFields, RecordRows, Records, read_records};
+use super::super::custom::{Layout, Reading, RecordField, RecordFields, RecordRows, Records, read_records};
 use super::super::lines::{Bad, Follower, LineDecoder, Taken, Transfers, lines};
 use super::super::number::{parse_f64, parse_f64_minus};
 use super::super::op_name::op_of;
@@ -155,14 +155,17 @@ type Times<'l> = (Cow<'l, [u8]>, Cow<'l, [u8]>);
 impl Lines {
     fn record<'l>(&self, pattern: &RowPattern, captured: &Captured<'l>) -> Result<RecordFields<'l>, Bad> {
         let mut row = RecordFields::default();
-        row.set(Field::Op, captured.get(Group::Op).map_or(Cow::Borrowed(&b"write"[..]), |(text, _)| operation(text)));
-        for (group, field) in [(Group::Rank, Field::Rank), (Group::File, Field::File)] {
+        row.set(
+            RecordField::Op,
+            captured.get(Group::Op).map_or(Cow::Borrowed(&b"write"[..]), |(text, _)| operation(text)),
+        );
+        for (group, field) in [(Group::Rank, RecordField::Rank), (Group::File, RecordField::File)] {
             if let Some((text, _)) = captured.get(group) {
                 row.set(field, Cow::Borrowed(text.trim_ascii()));
             }
         }
         if let Some((text, unit)) = captured.get(Group::Offset) {
-            row.set(Field::Offset, quantity::size(text, unit).ok_or_else(|| Bad::new("offset", text, A_SIZE))?);
+            row.set(RecordField::Offset, quantity::size(text, unit).ok_or_else(|| Bad::new("offset", text, A_SIZE))?);
         }
         let rate = captured.number(Group::Rate, Kind::Rate, A_RATE)?;
         let size = match captured.get(Group::Size) {
@@ -172,9 +175,9 @@ impl Lines {
         let (start, end) = self.times(captured, rate, size.as_deref())?;
         let amount = |rate: f64| if pattern.is_step { rate } else { rate * length_s(&start, &end) };
         let bytes = size.or_else(|| rate.and_then(|r| quantity::whole(amount(r))).map(Cow::Owned));
-        row.set(Field::Size, bytes.ok_or_else(|| Bad::new("size or rate", b"", "a number"))?);
-        row.set(Field::Start, start);
-        row.set(Field::End, end);
+        row.set(RecordField::Size, bytes.ok_or_else(|| Bad::new("size or rate", b"", "a number"))?);
+        row.set(RecordField::Start, start);
+        row.set(RecordField::End, end);
         Ok(row)
     }
 
