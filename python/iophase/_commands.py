@@ -103,7 +103,7 @@ def analyze(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
@@ -205,7 +205,7 @@ def open(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -274,7 +274,7 @@ def info(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -347,7 +347,7 @@ def findings(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         config: TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]]).
         set: Set a threshold, e.g. IOP-POSIX-002.share=0.2.
         mtbf: Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare.
@@ -431,7 +431,7 @@ def patterns(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
@@ -522,7 +522,7 @@ def classify(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
@@ -618,7 +618,7 @@ def dfg(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         map: Template of activity names: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}.
         path_levels: Number of levels in {path} and {dir}.
         alias: Short name for a path prefix; may be repeated.
@@ -707,7 +707,7 @@ def compare(
         match: Which ranks of two runs belong together in the picture: `rank` (Equal numbers), `size` (In the order of
             their bytes), `time` (In the order of their time in I/O).
         config: TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings.
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -792,7 +792,7 @@ def report(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
@@ -900,7 +900,7 @@ def convert(
         from_: Keep only requests that start at or after this time.
         until: Keep only requests that start before this time.
         input_order: Keep the order of the input instead of sorting records by their start.
-        threads: Number of threads [default: one per core].
+        threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop, os, tempfile

@@ -44,8 +44,8 @@ pub struct CompareArgs {
     /// Exit with 1 if this holds: slower, or slower by more than a share of the I/O time, e.g. 'slower>10%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
-    /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N")]
+    /// Number of threads, at most 1024 [default: one per core]
+    #[arg(long, value_name = "N", value_parser = super::shared::threads())]
     pub threads: Option<usize>,
     /// Write the comparison as JSON; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]

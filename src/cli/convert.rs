@@ -49,8 +49,8 @@ pub struct ConvertArgs {
     /// Keep the order of the input instead of sorting records by their start
     #[arg(long)]
     input_order: bool,
-    /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N")]
+    /// Number of threads, at most 1024 [default: one per core]
+    #[arg(long, value_name = "N", value_parser = super::shared::threads())]
     pub threads: Option<usize>,
     /// Messages
     #[command(flatten)]

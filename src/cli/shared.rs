@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
@@ -27,9 +28,14 @@ pub struct Input {
     /// How they are read
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// Number of threads [default: one per core]
-    #[arg(help_heading = "Input", long, value_name = "N")]
+    /// Number of threads, at most 1024 [default: one per core]
+    #[arg(help_heading = "Input", long, value_name = "N", value_parser = threads())]
     pub threads: Option<usize>,
+}
+
+/// Numbers of threads that are of use: with 20,000 a command did not return.
+pub fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(..=1024)
 }
 
 /// Events of Chrome traces that are I/O.
