@@ -1,5 +1,17 @@
 //! The pipeline from a trace to a report.
 //!
+//! ```
+//! use iophase::analysis::{Options, analyze};
+//! use iophase::period::Method;
+//!
+//! let trace = iophase::read("data/stable.darshan")?;
+//! let options = Options::default().method(Method::Dft).rate_hz(Some(10.0));
+//! let report = analyze(&trace, &options)?.report;
+//! let period = report.signals[0].period.dominant.as_ref().expect("a job that writes every 2 s");
+//! assert!((period.period_s - 2.0).abs() < 0.2);
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] and the [`Evidence`] for each of its signals. It prints
 //! nothing, reads no environment and uses the thread pool it is called in.
 

@@ -1,5 +1,15 @@
 //! Access classes: how each rank walks through a file, how the job does, and which settings follow.
 //!
+//! ```
+//! use iophase::analysis::Selection;
+//! use iophase::classify::{Options, classify};
+//!
+//! let trace = iophase::read("data/stable.darshan")?;
+//! let classes = classify(&trace, &Selection::default(), Options::default())?;
+//! assert!(classes.files.iter().all(|file| !file.global.is_empty()));
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! After Madhyastha & Reed, "Exploiting Global Input/Output Access Pattern Classification" (SC 1997). An automaton follows
 //! back-to-back accesses and nested strides and cuts the accesses of a rank to a file into segments of one local class.
 //! Segments of several ranks that overlap in time have a global class. Its mix and size are the meets of the local ones; its

@@ -1,5 +1,16 @@
 //! Comparison: what changed between two runs, or two sets of runs, and what explains it.
 //!
+//! ```
+//! use std::slice::from_ref;
+//!
+//! use iophase::compare::{Options, Outcome, Run, compare};
+//!
+//! let run = Run::of(&iophase::read("data/stable.darshan")?, &[], &Options::default())?;
+//! let found = compare(from_ref(&run), from_ref(&run), &Options::default())?;
+//! assert_eq!(found.verdict, Outcome::Same);
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! [`Run::of`] takes the facts of a run from its trace, [`compare`] sets two lists of them against each other.
 //!
 //! * The verdict is about time in I/O. Samples are the bursts of the dominant period, or with three runs on each side the runs. The

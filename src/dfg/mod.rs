@@ -1,5 +1,16 @@
 //! Directly-follows graphs: which I/O activity follows which, how often, and what each costs.
 //!
+//! ```
+//! use iophase::dfg::{Partition, Plan, report};
+//! use iophase::{analysis, formats};
+//!
+//! let (source, plan) = (formats::open("data/stable.strace")?, Plan::default());
+//! let log = analysis::event_log(&[source], None, &formats::ReadOptions::default(), &plan)?;
+//! let graph = report(&log.cases, log.skipped, &plan, &Partition::default(), log.warnings)?;
+//! assert!(graph.nodes.len() > 2 && graph.edges.len() + 1 >= graph.nodes.len());
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! After Sankaran, Zhukov, Frings and Bientinesi, "Inspection of I/O Operations from System Call Traces using
 //! Directly-Follows-Graph" (2024), sections III to V. Calls become events of cases (one trace file,
 //! process or rank: [`CaseId`]). A partial [`Mapping`] gives each an activity, by default the call and the top two levels of the

@@ -1,5 +1,14 @@
 //! Trace formats: bytes on disk to the event model, and back ([`mod@write`]).
 //!
+//! ```
+//! use iophase::formats::{self, Detail, ReadOptions};
+//!
+//! let source = formats::open("data/stable.strace")?;
+//! let trace = formats::read(&source, None, &ReadOptions::default().detail(Detail::Calls))?;
+//! assert!(trace.format == "strace" && trace.call_counts.contains_key("close"));
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! A format is a folder here and one line in [`ALL`]. It recognises an input by its first bytes
 //! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
 //! the rows, [`read_into`] does not.

@@ -1,5 +1,15 @@
 //! Writers of trace formats: rows to bytes on disk.
 //!
+//! ```
+//! use iophase::formats::write::{write_stream, writer};
+//!
+//! let trace = iophase::read("data/stable.darshan")?;
+//! let mut csv = Vec::new();
+//! let written = write_stream(writer("csv")?, &trace, &mut csv)?;
+//! assert_eq!(written.rows, trace.data.len() as u64);
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! A writer is a type in its format's folder and one line in [`WRITERS`]. It goes through the rows once and hands bytes to a
 //! [`Sink`] in pieces, so that its memory does not grow with the rows. Fields that a format cannot hold are listed in [`Written::notes`].
 

@@ -1,5 +1,16 @@
 //! The same analysis fed piece by piece: the current regime of a job, and its next burst.
 //!
+//! ```
+//! use iophase::online::{Options, Session};
+//! use iophase::record::{Interval, Op};
+//!
+//! let mut session = Session::new(None, Options::default());
+//! for start in (0..8).map(|k| 10.0 * f64::from(k)) {
+//!     session.feed(&[Interval { op: Op::Write, bytes: 1e6, start, end: start + 1.0, ..Interval::default() }]);
+//! }
+//! assert!((session.predict().next_start_s.expect("a burst every 10 s") - 80.0).abs() < 0.5);
+//! ```
+//!
 //! A [`Session`] follows one job. For each mode it keeps a bounded profile of the bandwidth, not the transfers, so that memory
 //! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points (`change`) begin a
 //! new window, and the `automaton` names the regimes of the job.

@@ -1,5 +1,14 @@
 //! Access patterns: what each rank does in each file, in as few loops as possible.
 //!
+//! ```
+//! use iophase::analysis::{ModeChoice, PatternOptions, Selection, patterns};
+//!
+//! let trace = iophase::read("data/stable.darshan")?;
+//! let found = patterns(&trace, ModeChoice::Auto, &Selection::default(), &PatternOptions::default())?;
+//! assert!(found.coverage.matched > 0 && !found.patterns.is_empty());
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! # Definition
 //!
 //! A *stream* is what one rank does in one file with one operation. A *description* of streams is a list of patterns and a list

@@ -1,5 +1,16 @@
 //! The event model: what a trace holds once its format is forgotten.
 //!
+//! ```
+//! use iophase::Trace;
+//! use iophase::record::{Data, Op, Request};
+//!
+//! let start = (0..20).map(|k| 12.5 * f64::from(k));
+//! let rows = start.map(|t| Request { op: Op::Write, size: 1 << 30, start: t, end: t + 2.0, ..Request::default() });
+//! let trace = Trace { data: Data::Requests(rows.collect()), ..Trace::default() };
+//! assert!(iophase::analyze(&trace)?.primary.is_some());
+//! # Ok::<(), iophase::Error>(())
+//! ```
+//!
 //! A row is a [`Request`] (a call, with offset and size where the format knows them: Darshan DXT, strace, text) or an
 //! [`Interval`] (bytes moved over a stretch of time: TMIO phases, heatmaps, counters, metrics); [`Row`] is either. Many of them
 //! are columns ([`Requests`], [`Intervals`], made of [`Column`]s); [`Data`] is either. Names are interned ([`Files`], [`Calls`]).
