@@ -1,4 +1,4 @@
-//! Period, phase and their errors from the onsets of a chain.
+//! Period and its errors from the onsets of a chain.
 //!
 //! Two models of the same data. *Clocked*: onset = a + k T + an independent error; a timer fires, the work begins a little
 //! late. *Renewal process*: every gap is T plus an independent error; repeated work of varying length. Under a clock the error of the
@@ -24,8 +24,6 @@ pub(crate) struct Fit {
     pub period: f64,
     pub period_std: f64,
     pub clock: Clock,
-    /// Time of slot 0 on the line, seconds.
-    pub phase: f64,
     /// Standard deviation of the onsets around the line, seconds.
     pub line_sd: f64,
     /// Standard deviation of a gap of one slot, seconds.
@@ -77,7 +75,6 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
         period: mean_gap,
         period_std: (gap_variance / slots).sqrt(),
         clock: Clock::Renewal,
-        phase: t[0],
         line_sd: 0.7 * gap_variance.sqrt(),
         gap_sd: gap_variance.sqrt(),
         gap_deviation: (walk_squares / (count - 1.0)).sqrt() / mean_gap,
@@ -99,13 +96,7 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
     let middle = (line.middle, line.intercept + line.slope * line.middle);
     let slope = Slope { middle, period: line.slope, spread: line.spread };
     let both = Fit { period, period_std: variance.sqrt(), line_sd, clock_share: grid, line: slope, ..walk };
-    if grid >= 0.5 {
-        // through the middle of the onsets, where the line is known best
-        let phase = line.intercept + (line.slope - period) * line.middle;
-        Fit { clock: Clock::Clocked, phase, ..both }
-    } else {
-        both
-    }
+    if grid >= 0.5 { Fit { clock: Clock::Clocked, ..both } } else { both }
 }
 
 /// Probability that the onsets follow a clock rather than a renewal process, with equal priors.
@@ -232,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_train_has_its_period_and_phase() {
+    fn an_exact_train_has_its_period() {
         let k = [0.0, 1.0, 2.0, 4.0, 5.0, 9.0];
         let t: Vec<f64> = k.iter().map(|k| 3.0 + 7.25 * k).collect();
         let fit = fit(&t, &k);

@@ -1,7 +1,7 @@
 //! From an accepted hypothesis to the period that callers see: times on the trace's own clock, the next burst, the evidence.
 
 use super::bursts::{BurstList, stretches};
-use super::fit::{self, Clock};
+use super::fit::{self, Clock, Fit};
 use super::hypothesis::Hypothesis;
 use super::iterations::Iteration;
 use super::windows::{self, Extent};
@@ -9,9 +9,15 @@ use super::{BurstPeriod, Next, Rejected, classifier, stats};
 use crate::period::Burst;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
+use std::f64::consts::SQRT_2;
 
-/// Hypothesis `index` of the iteration, which holds in `extent`.
-pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize, extent: &Extent) -> BurstPeriod {
+/// Hypothesis `index` of the iteration, which holds in `extent`; `None` if it has no bursts.
+pub(crate) fn period(
+    profile: &Profile,
+    iteration: &Iteration<'_>,
+    index: usize,
+    extent: &Extent,
+) -> Option<BurstPeriod> {
     let h = &iteration.hypotheses[index];
     let list = &iteration.lists[h.list];
     let origin = profile.origin();
@@ -24,13 +30,13 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
         .map(|w| (w.1 - w.0) / h.period())
         .sum();
     let rises: Vec<f64> = extent.members.iter().zip(&extent.bursts).map(|(&i, b)| list.start[i] - b.0).collect();
-    let mut next = next_burst(h, list, extent);
-    if h.slots_per_period == 1 {
+    let mut places = next_bursts(h, list, extent);
+    if let [next] = &mut places[..] {
         next.bytes = expected_bytes(&bursts.iter().map(|b| b.bytes).collect::<Vec<_>>());
     }
     let on_clock = |next: Next| Next { start_s: next.start_s + origin, ..next };
-    let places = if h.slots_per_period > 1 { next_at_places(h, list) } else { vec![next] };
-    BurstPeriod {
+    let next = *places.iter().min_by(|a, b| a.start_s.total_cmp(&b.start_s))?;
+    Some(BurstPeriod {
         period_s: h.period(),
         period_std_s: h.fit.period_std,
         confidence: h.judged.confidence,
@@ -52,7 +58,7 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
         merge_distance_s: list.merge,
         logit: h.judged.pooled,
         runner_up: classifier::runner_up(&iteration.hypotheses, index).map(|r| (r.period(), r.judged.pooled)),
-    }
+    })
 }
 
 /// The winner of an iteration that accepted nothing.
@@ -74,43 +80,69 @@ fn bursts(profile: &Profile, list: &BurstList, extent: &Extent) -> Vec<Burst> {
     extent.members.iter().zip(&extent.bursts).map(burst).collect()
 }
 
-/// One period after the last burst, or one gap as the trend predicts it.
+/// The next burst at each place of the period.
+fn next_bursts(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Vec<Next> {
+    let chain = &h.chain;
+    let at = |place: usize, m: usize| {
+        let there = chain.indices().zip(&chain.slots).filter(|(_, k)| **k as usize % m == place);
+        let (members, slots): (Vec<usize>, Vec<f64>) = there.map(|(i, &k)| (i, f64::from(k / m as u32))).unzip();
+        next_at(h, list, &members, &slots)
+    };
+    if extent.members.len() == chain.len() {
+        return (0..h.slots_per_period).filter_map(|place| at(place, h.slots_per_period)).collect();
+    }
+    // the period holds beyond the chain: all bursts of its last window say how regular it is
+    let from = extent.windows.last().map_or(0.0, |w| w.0);
+    let members = &extent.members[extent.bursts.partition_point(|b| b.0 < from)..];
+    let step = |w: &[usize]| ((list.start[w[1]] - list.start[w[0]]) / h.period()).round().max(1.0);
+    let slots: Vec<f64> = std::iter::once(0.0)
+        .chain(members.windows(2).map(step).scan(0.0, |k, step| {
+            *k += step;
+            Some(*k)
+        }))
+        .collect();
+    next_at(h, list, members, &slots).into_iter().collect()
+}
+
+/// The burst one slot after the last of some, from their onsets: one gap on as their trend predicts it, or as their fit continues. Fewer
+/// than four onsets show no spread of their own: that of the chain stands for it.
+fn next_at(h: &Hypothesis, list: &BurstList, members: &[usize], slots: &[f64]) -> Option<Next> {
+    let onsets: Vec<f64> = members.iter().map(|&i| list.start[i]).collect();
+    let last = *onsets.last()?;
+    let bytes = expected_bytes(&members.iter().map(|&i| list.bytes[i]).collect::<Vec<_>>());
+    let next = |start_s: f64, std_s: f64, gap_s: f64, drift_s: f64| Next { start_s, std_s, gap_s, drift_s, bytes };
+    if let Some(trend) = fit::trend(&onsets, slots) {
+        return Some(next(last + trend.gap, trend.std, trend.gap, trend.slope));
+    }
+    if onsets.len() < 4 {
+        let Fit { clock, line_sd, gap_sd, .. } = h.fit;
+        let sd = if clock == Clock::Clocked { SQRT_2 * line_sd } else { gap_sd * (h.slots_per_period as f64).sqrt() };
+        return Some(next(last + h.period(), sd.hypot(h.fit.period_std), h.period(), 0.0));
+    }
+    let own = if members.len() == h.chain.len() { h.fit } else { fit::fit(&onsets, slots) };
+    let (start_s, std_s) = continued(&own, &onsets, slots);
+    Some(next(start_s, std_s, h.period(), 0.0))
+}
+
+/// Onset and standard deviation of the burst one slot after the last of some.
 ///
 /// A clock's onset is predicted by its line, that of a renewal process by the last onset. Which of the two it is, is known with a
 /// probability: the prediction is the mixture of both. Few onsets do not tell their spread well, which widens it
 /// (variance of Student's distribution).
-fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
-    let last = extent.members.last().map_or(h.window.1, |&i| list.start[i]);
-    let fit = &h.fit;
-    let m = h.slots_per_period;
-    let own_window_is_last = extent.windows.last().is_some_and(|w| w.0 <= h.window.0);
-    let trend = if own_window_is_last { trend_of(h, list) } else { None };
-    let bytes = expected_bytes(&h.chain.indices().map(|i| list.bytes[i]).collect::<Vec<_>>());
-    // bursts of a compound are not evenly spaced: the same place of the last period, one period on
-    let place = h.chain.len().saturating_sub(m);
-    let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
-    if let Some(trend) = trend {
-        return Next { start_s: anchor + trend.gap, std_s: trend.std, gap_s: trend.gap, drift_s: trend.slope, bytes };
-    }
-    let at = |start_s: f64, std_s: f64| Next { start_s, std_s, gap_s: fit.period, drift_s: 0.0, bytes };
-    let n = h.chain.len() as f64;
-    if m > 1 || !own_window_is_last || n < 4.0 {
-        let sd = if fit.clock == Clock::Clocked { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
-        return at(anchor + fit.period, sd.hypot(fit.period_std));
-    }
-    let slots = h.chain.slot_count() as f64;
-    let ahead = slots - fit.line.middle.0;
+fn continued(fit: &Fit, onsets: &[f64], slots: &[f64]) -> (f64, f64) {
+    let (n, last) = (onsets.len() as f64, onsets[onsets.len() - 1]);
+    let count = slots[slots.len() - 1] - slots[0];
+    let ahead = slots[slots.len() - 1] + 1.0 - fit.line.middle.0;
     let clock = fit.line.middle.1 + fit.line.period * ahead;
     let clock_variance = fit.line_sd * fit.line_sd * (1.0 + 1.0 / n + ahead * ahead / fit.line.spread);
-    let walk = last + (last - list.start[h.chain.first()]) / (slots - 1.0);
-    let walk_variance = fit.gap_sd * fit.gap_sd * (1.0 + 1.0 / (slots - 1.0));
+    let walk = last + (last - onsets[0]) / count;
+    let walk_variance = fit.gap_sd * fit.gap_sd * (1.0 + 1.0 / count);
     let share = fit.clock_share;
-    let start = share * clock + (1.0 - share) * walk;
     let variance = share * clock_variance
         + (1.0 - share) * walk_variance
         + share * (1.0 - share) * (clock - walk) * (clock - walk);
     let freedom = (n - 2.0).max(4.0);
-    at(start, (variance * freedom / (freedom - 2.0)).sqrt())
+    (share * clock + (1.0 - share) * walk, (variance * freedom / (freedom - 2.0)).sqrt())
 }
 
 /// Bytes of the burst after some: their median, or the next value of the line through them if they grow or shrink steadily.
@@ -143,55 +175,4 @@ fn under_way(profile: &Profile, list: &BurstList, extent: &Extent, next: Next) -
     // what comes late is the burst that was due; what comes early may be anything
     let early = (3.0 * next.std_s).max(LIMITS.punctual * next.gap_s);
     (start >= next.start_s - early && start <= next.start_s + 0.5 * next.gap_s).then_some(start)
-}
-
-/// Each place of a compound by itself: the bursts there that came in earlier periods predict the next one.
-fn next_at_places(h: &Hypothesis, list: &BurstList) -> Vec<Next> {
-    let at = |place: usize| {
-        let there =
-            h.chain.members.iter().zip(&h.chain.slots).filter(|(_, k)| **k as usize % h.slots_per_period == place);
-        let bytes = expected_bytes(&there.map(|(&i, _)| list.bytes[i as usize]).collect::<Vec<_>>());
-        next_at(h, &onsets_at(h, list, place)).map(|next| Next { bytes, ..next })
-    };
-    (0..h.slots_per_period).filter_map(at).collect()
-}
-
-/// One period after the last burst of a place.
-fn next_at(h: &Hypothesis, (onsets, slots): &(Vec<f64>, Vec<f64>)) -> Option<Next> {
-    let (last, k) = (*onsets.last()?, *slots.last()?);
-    if let Some(trend) = fit::trend(onsets, slots) {
-        return Some(Next {
-            start_s: last + trend.gap,
-            std_s: trend.std,
-            gap_s: trend.gap,
-            drift_s: trend.slope,
-            bytes: 0.0,
-        });
-    }
-    let gap_s = h.fit.period;
-    let next = |start_s: f64, std_s: f64| Next { start_s, std_s, gap_s, drift_s: 0.0, bytes: 0.0 };
-    if onsets.len() < 2 {
-        return Some(next(last + gap_s, h.fit.gap_sd));
-    }
-    let fit = fit::fit(onsets, slots);
-    Some(match fit.clock {
-        Clock::Clocked => next(fit.phase + (k + 1.0) * fit.period, fit.line_sd),
-        Clock::Renewal => next(last + gap_s, fit.gap_sd),
-    })
-}
-
-/// Onsets of a chain at one place of its period, and the number of the period of each.
-fn onsets_at(h: &Hypothesis, list: &BurstList, place: usize) -> (Vec<f64>, Vec<f64>) {
-    let m = h.slots_per_period;
-    let there = h.chain.members.iter().zip(&h.chain.slots).filter(|(_, k)| **k as usize % m == place);
-    there.map(|(&i, &k)| (list.start[i as usize], f64::from(k / m as u32))).unzip()
-}
-
-/// The trend of the periods of a chain: of the distances between bursts at the same place of the period, the one that comes
-/// next.
-fn trend_of(h: &Hypothesis, list: &BurstList) -> Option<fit::Trend> {
-    let m = h.slots_per_period;
-    let place = *h.chain.slots.get(h.chain.len().checked_sub(m)?)? as usize % m;
-    let (onsets, slots) = onsets_at(h, list, place);
-    fit::trend(&onsets, &slots)
 }

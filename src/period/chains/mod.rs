@@ -240,7 +240,7 @@ fn detect_in(profile: &Profile, options: Options) -> BurstPeriods {
         iterations::run(profile, weights, options, &mut |iteration| {
             let mut most = f64::INFINITY;
             for (i, extent) in &iteration.accepted {
-                let mut found = found::period(profile, &iteration, *i, extent);
+                let Some(mut found) = found::period(profile, &iteration, *i, extent) else { continue };
                 // the rhythm inside bursts explains no more than the bursts do
                 found.bytes = found.bytes.min(most);
                 most = found.bytes;

@@ -280,7 +280,6 @@ impl Signal {
             period,
             period_std: period * period * bound / (TAU * self.width),
             clock: Clock::Clocked,
-            phase: onsets[0],
             line_sd: rms(&strays) * period,
             gap_sd,
             gap_deviation: gap_sd / period,

@@ -172,7 +172,6 @@ fn pieces(long: &Hypothesis, lists: &[BurstList], index: usize, shortest_s: f64)
         period: m,
         period_std: sd / n.sqrt(),
         clock: Clock::Renewal,
-        phase: list.start[members[0] as usize],
         line_sd: sd,
         gap_sd: sd,
         gap_deviation: sd / m,

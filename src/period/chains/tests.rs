@@ -153,6 +153,65 @@ fn a_burst_that_goes_on_at_the_end_is_the_one_that_was_due() {
     assert!(found.periods[0].next_after(104.0).is_some_and(|n| (n.start_s - 110.0).abs() < 0.1));
 }
 
+/// Onsets with these gaps.
+fn after_gaps(gaps: &[f64]) -> Vec<f64> {
+    let mut t = 0.0;
+    let onset = move |g: &f64| {
+        t += g;
+        t
+    };
+    std::iter::once(0.0).chain(gaps.iter().map(onset)).collect()
+}
+
+#[test]
+fn the_next_burst_is_as_uncertain_as_all_bursts_of_the_period_are_uneven() {
+    // most gaps are even: a chain of these alone would be sure of the next one
+    let gaps = [8.0, 10.3, 9.85, 9.99, 9.98, 10.04, 10.03, 10.01, 12.1, 8.35, 10.0, 9.91, 10.1, 10.0, 9.98];
+    let mean = gaps.iter().sum::<f64>() / 15.0;
+    let sd = (gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / 14.0).sqrt();
+    let found = answer(&bursts(after_gaps(&gaps), 5.0));
+    assert!(leads(&found, 10.0, 0.02), "{:?}", periods(&found));
+    let next = found.periods[0].next;
+    assert!((next.start_s - 158.6).abs() < sd && next.std_s > 0.5 * sd && next.std_s < 2.0 * sd, "{next:?} {sd}");
+}
+
+#[test]
+fn next_bursts_come_within_their_standard_deviations() {
+    // a number from 0 to 1 for each index
+    let chance =
+        |i: u32| (f64::from(i.wrapping_mul(2_654_435_769) ^ (i.wrapping_mul(40_503) >> 3)) / 4_294_967_296.0).fract();
+    let normal = |i: u32| (0..12).map(|k| chance(12 * i + k)).sum::<f64>() - 6.0;
+    let (mut count, mut within) = (0.0, [0.0, 0.0]);
+    for i in 0..150u32 {
+        let (n, jitter, clock) = (10 + i % 23, 0.02 + 0.1 * chance(i), i.is_multiple_of(2));
+        let noise: Vec<f64> = (0..=n).map(|k| 10.0 * jitter * normal(40 * i + k)).collect();
+        let starts: Vec<f64> = if clock {
+            noise.iter().zip(0..).map(|(e, k)| 10.0 * f64::from(k) + e).collect()
+        } else {
+            after_gaps(&noise[1..].iter().map(|e| 10.0 + e).collect::<Vec<_>>())
+        };
+        let (next, seen) = starts.split_last().unwrap();
+        let profile = Profile::from_spans(bursts(seen.iter().copied(), 1.0));
+        let origin = profile.origin();
+        let found = detect(&profile, Options::for_run(next - origin));
+        let Some(period) = found.periods.first().filter(|p| (p.period_s / 10.0 - 1.0).abs() < 0.1) else { continue };
+        // at random, and just before and after the burst is due: it has not come at any of these
+        let (end, due) = (seen[seen.len() - 1] + 1.0, period.next.start_s);
+        let at_random = end + chance(7 * i + 3) * (next - end);
+        let near_due = [-1.0, -0.3, 0.3, 1.0, 2.0].map(|z| due + 10.0 * z * jitter);
+        for cut in near_due.into_iter().chain([at_random]).filter(|cut| (end..*next).contains(cut)) {
+            let given = period.next_after(cut).unwrap();
+            assert!(given.start_s >= cut);
+            let off = (given.start_s - next).abs() / given.std_s;
+            count += 1.0;
+            within[0] += f64::from(u8::from(off <= 1.0));
+            within[1] += f64::from(u8::from(off <= 2.0));
+        }
+    }
+    let share = within.map(|w| w / count);
+    assert!(count > 400.0 && (0.6..0.8).contains(&share[0]) && share[1] > 0.92, "{count} {share:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
