@@ -12,7 +12,7 @@
 use super::fit::Clock;
 use super::hypothesis::Kind;
 use super::stats::median;
-use super::{BurstPeriod, BurstPeriods, Next, Rejected, plans};
+use super::{BurstPeriod, BurstPeriods, Next, Rejected, classifier, plans};
 use crate::period::chains::thresholds::LIMITS;
 use crate::period::{Burst, Verdict};
 use crate::signal::profile::Profile;
@@ -37,6 +37,10 @@ const NEGLIGIBLE: f64 = 1e-4;
 const TRAIN_PARAMETERS: f64 = 4.0;
 /// Rounds in which onset, width and period leave their grid.
 const POLISHED: usize = 16;
+/// Cycles over all bins of a train, at least.
+const LEAST_CYCLES: f64 = 3.0;
+/// Cycles per bin of a train, at most: bins are never empty of a faster one.
+const HIGHEST: f64 = 0.95;
 /// Fewest bins that show a train.
 const FEWEST_BINS: usize = 8;
 
@@ -137,7 +141,7 @@ impl Bins {
         let mut tried: Vec<f64> = Vec::new();
         let proposed = self.spectral_peaks().into_iter().chain(periods.map(|p| self.width / p));
         for f in proposed.flat_map(|f| [f, 1.0 - f]) {
-            let possible = f > LIMITS.bins_least_cycles / n && f < LIMITS.bins_highest;
+            let possible = f > LEAST_CYCLES / n && f < HIGHEST;
             if possible && tried.iter().all(|g| (f - g).abs() * n > 0.5) {
                 tried.push(f);
             }
@@ -470,14 +474,15 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         if !better {
             return None;
         }
-        // less than half a cycle over all bins from there cannot be told from it
-        if width / train.period > LIMITS.bins_nyquist + 0.5 / bins.bytes.len() as f64 {
+        // beyond half a cycle per bin (Nyquist) there is an alias; less than half a cycle over all bins does not tell the two sides apart
+        if width / train.period > 0.5 + 0.5 / bins.bytes.len() as f64 {
             unresolved = true;
             found.relatives = std::iter::once(&train)
                 .chain(&relatives)
                 .map(|t| Rejected {
                     period_s: t.period,
-                    confidence: (t.share * LIMITS.bins_unresolved).min(LIMITS.bins_unresolved),
+                    // it or its alias
+                    confidence: 0.5 * t.share,
                     logit: 0.0,
                 })
                 .collect();
@@ -485,7 +490,8 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         Some(period(&bins, &train, before, profile, (from, to)))
     };
     if found.periods.is_empty() {
-        if let Some(period) = read(None).filter(|p| p.confidence >= LIMITS.bins_answer) {
+        let answer = classifier::weights().map_or(1.0, |w| w.answer[0]);
+        if let Some(period) = read(None).filter(|p| p.confidence >= answer) {
             found.periods.push(period);
             found.verdict = Verdict::Periodic;
             found.rejected = None;

@@ -16,6 +16,9 @@ const LATEST_BURSTS: usize = 8192;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
 
+/// Cap of the log ratio of two neighbouring gaps as a feature of the classifier; a list that merges nothing has as much.
+const LARGEST_BREAK: f64 = 3.0;
+
 /// Onsets that show the unit of their stamps.
 const FEWEST_STAMPS: usize = 6;
 
@@ -351,7 +354,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
     let mut gaps: Vec<f64> = stretches.windows(2).map(|w| w[1].start - w[0].end).filter(|&g| g > 0.0).collect();
     let mut distances = Vec::new();
     if stretches.len() <= MAX_BURSTS {
-        distances.push((0.0, LIMITS.largest_break));
+        distances.push((0.0, LARGEST_BREAK));
     }
     if gaps.len() > MAX_GAPS {
         let cut = gaps.len() - MAX_GAPS;
@@ -374,7 +377,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
         chosen.dedup();
         for i in chosen {
             let ratio = (gaps[i + 1] / gaps[i]).ln();
-            distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LIMITS.largest_break)));
+            distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LARGEST_BREAK)));
         }
     }
     distances

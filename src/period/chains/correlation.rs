@@ -2,13 +2,18 @@
 
 use super::plans;
 use super::stats::weighted_quantile;
-use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
 /// Bins of the run.
 pub(crate) const BINS: usize = 1 << 13;
 /// Bins in which a burst of many short requests looks like one.
 pub(crate) const BINS_COARSE: usize = 1 << 10;
+/// Peaks that propose a trial period.
+const PEAKS: usize = 6;
+/// Peaks closer than this in log lag are one.
+const PEAK_DISTANCE: f64 = 0.05;
+/// Longest lag as a share of the run; longer ones rest on too few products.
+const LONGEST_LAG: f64 = 0.7;
 
 /// Normalised, unbiased autocorrelation at the lags 0, 1, 2, ... bins.
 pub(crate) struct Correlation {
@@ -70,7 +75,7 @@ impl Correlation {
     /// Lags in seconds of the highest peaks, and of the first one that is nearly as high as the highest.
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
-        let last = (LIMITS.longest_lag * a.len() as f64) as usize;
+        let last = (LONGEST_LAG * a.len() as f64) as usize;
         let mut peaks: Vec<usize> = (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > 0.0).collect();
         let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
@@ -78,13 +83,13 @@ impl Correlation {
             return Vec::new();
         };
         let mut periods: Vec<f64> = Vec::new();
-        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > LIMITS.peak_distance);
+        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
         for k in peaks {
             let t = self.summit(k);
             if apart(&periods, t) {
                 periods.push(t);
             }
-            if periods.len() == LIMITS.peaks {
+            if periods.len() == PEAKS {
                 break;
             }
         }

@@ -49,6 +49,8 @@ pub(crate) struct Slope {
 
 /// Squared errors below this share of the squared mean gap are equal: the resolution of the clock.
 const EXACT: f64 = 1e-18;
+/// Huber's constant, in robust standard deviations (Huber 1964).
+const HUBER: f64 = 1.5;
 const HUBER_ROUNDS: usize = 10;
 /// The weights stay once the slope moves by less than this share.
 const SETTLED: f64 = 1e-11;
@@ -165,7 +167,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
             break;
         }
         // a floor at the resolution of the clock keeps exact trains from dividing by zero
-        let scale = LIMITS.huber * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
+        let scale = HUBER * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
         for i in 0..n {
             weights[i] = (scale / residuals[i].abs()).min(1.0);
         }

@@ -230,6 +230,8 @@ pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Ve
     kept
 }
 
+/// Chains kept per list and ranking.
+const KEPT: usize = 4;
 /// Lists longer than this are not tried as "every burst is a cycle".
 const MOST_IN_ORDER: usize = 20_000;
 
@@ -250,7 +252,7 @@ fn best_of(found: Vec<Explained>) -> Vec<Explained> {
             if chosen.iter().all(apart) {
                 chosen.push(i);
             }
-            if chosen.len() == LIMITS.kept {
+            if chosen.len() == KEPT {
                 break;
             }
         }

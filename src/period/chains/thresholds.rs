@@ -28,9 +28,6 @@ thresholds! {
     /// between bursts by a quarter at least, else light and heavy bursts in turn are merged.
     /// Half: 3, double: 6.
     smallest_break: f64 = 0.3;
-    /// Cap of that log ratio as evidence; a list that merges nothing has as much.
-    /// Half: 47, double: 40.
-    largest_break: f64 = 3.0;
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 3, double: 4.
     background: f64 = 0.2;
@@ -42,24 +39,6 @@ thresholds! {
     alike_further: (usize, f64) = (64, 0.2);
 
     // Trial periods
-    /// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
-    /// Half: 0, double: 0.
-    gap_half_widths: [f64; 2] = [0.02, 0.1];
-    /// Densest windows kept per width.
-    /// Half: 0, double: 0.
-    dense_gaps: usize = 5;
-    /// Trial periods closer than this in log are one.
-    /// Half: 0, double: 0.
-    same_trial: f64 = 0.004;
-    /// Peaks closer than this in log lag are one.
-    /// Half: 0, double: 0.
-    peak_distance: f64 = 0.05;
-    /// Peaks that propose a trial period.
-    /// Half: 0, double: 1.
-    peaks: usize = 6;
-    /// Longest lag as a share of the run; longer ones rest on too few products.
-    /// Half: 0, double: 1293.
-    longest_lag: f64 = 0.7;
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
@@ -71,23 +50,11 @@ thresholds! {
     /// Log probability of an empty cycle.
     /// Half: 2, double: 8.
     log_empty: f64 = -std::f64::consts::LN_10;
-    /// A gap further off than this many standard deviations does not continue a chain.
-    /// Half: 3, double: 0.
-    farthest: f64 = 3.5;
-    /// Best score at the middle tolerances from which the others are searched.
-    /// Half: 0, double: 1.
-    worth_more: f64 = 6.0;
-    /// A search whose period moves by less than this share of the tolerance has converged.
-    /// Half: 0, double: 0.
-    settled: f64 = 0.3;
     /// End bursts longer than this share of the period are dropped.
     /// Half: 83, double: 1.
     longest_burst: f64 = 0.95;
 
     // Period and trend
-    /// Huber's constant, in robust standard deviations (Huber 1964).
-    /// Half: 34, double: 10.
-    huber: f64 = 1.5;
     /// Onsets from which single outliers can be told from the rest.
     /// Half: 0, double: 9.
     huber_from: usize = 6;
@@ -106,9 +73,6 @@ thresholds! {
     multiple_evidence: f64 = 2.5;
 
     // Choice among hypotheses
-    /// Hypotheses kept per list and ranking.
-    /// Half: 1, double: 0.
-    kept: usize = 4;
     /// Hypotheses closer than this in log period support each other.
     /// Half: 1, double: 2.
     agree: f64 = 0.03;
@@ -208,24 +172,9 @@ thresholds! {
     /// period the edges are right within 5 % after two cycles.
     /// Half: 0, double: 2.
     bins_few: f64 = 0.125;
-    /// Most cycles per bin of a train. Bins are never empty of a faster one.
-    /// Half: 0, double: 0.
-    bins_highest: f64 = 0.95;
-    /// Cycles per bin that can be told from their alias at all (Nyquist).
-    /// Half: 2, double: 0.
-    bins_nyquist: f64 = 0.5;
-    /// Most confidence in a period beyond that.
-    /// Half: 0, double: 0.
-    bins_unresolved: f64 = 0.5;
-    /// Cycles over the run, at least.
-    /// Half: 0, double: 0.
-    bins_least_cycles: f64 = 3.0;
     /// Share of the variance of the bins that a train has to explain: more than all else together.
     /// Half: 0, double: 4.
     bins_explained: f64 = 0.5;
-    /// Least confidence in a train where the bursts show no period, as for the first period of requests.
-    /// Half: 0, double: 0.
-    bins_answer: f64 = 0.5;
     /// Misfit, as a share of the variance, that real bursts have as they are no rectangles.
     /// Half: 4, double: 2.
     bins_misfit: f64 = 0.03;

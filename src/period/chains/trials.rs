@@ -2,12 +2,16 @@
 
 use super::bursts::BurstList;
 use super::stats::{mean, median};
-use crate::period::chains::thresholds::LIMITS;
+
+/// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
+const GAP_HALF_WIDTHS: [f64; 2] = [0.02, 0.1];
+/// Trial periods closer than this in log are one.
+const SAME_TRIAL: f64 = 0.004;
 
 /// How much effort a list of `n` bursts gets: (gap lags, dense places per width, autocorrelation peaks).
 fn effort(n: usize) -> (usize, usize, usize) {
     match n {
-        0..=150 => (4, LIMITS.dense_gaps, usize::MAX),
+        0..=150 => (4, 5, usize::MAX),
         151..=1000 => (2, 3, 8),
         1001..=5000 => (2, 2, 3),
         _ => (1, 1, 2),
@@ -30,7 +34,7 @@ pub(crate) fn add_correlated(trials: &mut Vec<f64>, list: &BurstList, correlated
 
 fn add(trials: &mut Vec<f64>, periods: impl IntoIterator<Item = f64>) {
     for period in periods {
-        if period > 0.0 && trials.iter().all(|q| (period / q).ln().abs() > LIMITS.same_trial) {
+        if period > 0.0 && trials.iter().all(|q| (period / q).ln().abs() > SAME_TRIAL) {
             trials.push(period);
         }
     }
@@ -58,7 +62,7 @@ fn dense_gaps(onsets: &[f64], lags: usize, places: usize) -> Vec<f64> {
         moment.push(moment[i] + w * g);
     }
     let mut periods = Vec::new();
-    for half in LIMITS.gap_half_widths {
+    for half in GAP_HALF_WIDTHS {
         // (density, centre) of the window around each gap
         let mut windows = Vec::with_capacity(gaps.len());
         let (mut lo, mut hi) = (0, 0);

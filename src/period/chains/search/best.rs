@@ -1,6 +1,6 @@
 //! The best chains of a burst list, by dynamic programming, for several trials side by side.
 
-use super::{Chain, LN_SQRT_TAU, MOST_SLOTS};
+use super::{Chain, FARTHEST, LN_SQRT_TAU, MOST_SLOTS};
 use crate::period::chains::bursts::BurstList;
 use crate::period::chains::thresholds::LIMITS;
 use std::sync::LazyLock;
@@ -291,9 +291,8 @@ impl<const N: usize> Slot<N> {
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
         let widest_below = if s == 0 { 1.0 } else { 0.5 };
         let shortest_of: [f64; N] =
-            std::array::from_fn(|l| (count - (LIMITS.farthest * sd[l]).min(widest_below)) * trials[l].period);
-        let longest_of: [f64; N] =
-            std::array::from_fn(|l| (count + (LIMITS.farthest * sd[l]).min(0.5)) * trials[l].period);
+            std::array::from_fn(|l| (count - (FARTHEST * sd[l]).min(widest_below)) * trials[l].period);
+        let longest_of: [f64; N] = std::array::from_fn(|l| (count + (FARTHEST * sd[l]).min(0.5)) * trials[l].period);
         Self {
             count,
             inverse_sd: sd.map(|sd| 1.0 / sd),

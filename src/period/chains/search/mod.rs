@@ -24,6 +24,12 @@ pub(crate) const MOST_SLOTS: usize = 6;
 pub(crate) const ANYTHING: f64 = 1.0;
 /// ln sqrt(2 pi).
 const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_7;
+/// A gap further off than this many standard deviations does not continue a chain.
+const FARTHEST: f64 = 3.5;
+/// Best score at the middle tolerances from which the others are searched.
+const WORTH_MORE: f64 = 6.0;
+/// A search whose period moves by less than this share of the tolerance has converged.
+const SETTLED: f64 = 0.3;
 /// Pairs of bursts one search may look at, besides [`MOST_SLOTS`] for each burst; beyond it tolerances are given up.
 const MOST_PAIRS: f64 = 1e5;
 
@@ -159,7 +165,7 @@ impl<'a> Search<'a> {
     fn look(&mut self, period: f64) -> Result<[Option<Scored>; LANES], Hopeless> {
         let group = in_proportion(self.list, period, GROUPS[LOOK]);
         let found = self.refined(period, group);
-        let hopeless = !group.is_empty() && found.iter().flatten().all(|found| found.score < LIMITS.worth_more);
+        let hopeless = !group.is_empty() && found.iter().flatten().all(|found| found.score < WORTH_MORE);
         if hopeless { Err(Hopeless) } else { Ok(found) }
     }
 
@@ -280,7 +286,7 @@ fn both(best: Option<Scored>, widest: Option<Scored>) -> Vec<Scored> {
 
 /// Is a period so near to that of a trial that a search would not move it?
 fn near(period: f64, trial: Trial) -> bool {
-    (period / trial.period - 1.0).abs() <= LIMITS.settled * trial.tolerance
+    (period / trial.period - 1.0).abs() <= SETTLED * trial.tolerance
 }
 
 /// The first places of a group, up to the one whose search is out of proportion.
@@ -293,6 +299,6 @@ fn out_of_proportion(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
-    let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * LIMITS.farthest * tolerance * root).min(1.0)).sum();
+    let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * FARTHEST * tolerance * root).min(1.0)).sum();
     n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
 }
