@@ -154,7 +154,7 @@ pub(crate) fn expected_bytes(bytes: &[f64]) -> f64 {
     let slope = bytes.iter().enumerate().map(|(i, b)| (i as f64 - middle) * (b - mean)).sum::<f64>() / spread;
     let off = |(i, b): (usize, &f64)| (b - mean - slope * (i as f64 - middle)).powi(2);
     let variance = bytes.iter().enumerate().map(off).sum::<f64>() / (n - 2.0).max(1.0);
-    let steady = n >= 5.0 && slope * slope * spread > LIMITS.growth_errors * LIMITS.growth_errors * variance;
+    let steady = n >= 5.0 && slope * slope * spread > LIMITS.trend_errors * LIMITS.trend_errors * variance;
     let next = mean + slope * (n - middle);
     // a slope of rounding is none
     if steady && next > 0.0 && (slope * n).abs() > 1e-3 * mean { next } else { stats::median(bytes) }
@@ -172,7 +172,7 @@ fn under_way(profile: &Profile, list: &BurstList, extent: &Extent, next: Next) -
         return short.then_some(list.start[last]);
     }
     let start = stretches(profile, list.threshold).last().filter(|s| at_end(s.end))?.start;
-    // what comes late is the burst that was due; what comes early may be anything
-    let early = (3.0 * next.std_s).max(LIMITS.punctual * next.gap_s);
+    // what comes late is the burst that was due; what comes early may be anything, except for the rounding of an exact clock
+    let early = (3.0 * next.std_s).max(1e-9 * end);
     (start >= next.start_s - early && start <= next.start_s + 0.5 * next.gap_s).then_some(start)
 }

@@ -219,10 +219,7 @@ fn of_stretches(profile: &Profile, options: Options) -> Option<BurstPeriods> {
     };
     found.periods.retain(|p| {
         let held = p.windows.iter().map(|w| w.1 - w.0).sum::<f64>();
-        let apart = p.median_width_s().is_some_and(|w| w <= LIMITS.short_stretch_busy * p.period_s);
-        p.confidence >= LIMITS.second_look
-            && p.bursts.len() >= LIMITS.second_look_bursts
-            && (held >= options.shortest_window_s || apart && outlasts_requests(p.period_s, held))
+        p.confidence >= LIMITS.second_look && (held >= options.shortest_window_s || outlasts_requests(p.period_s, held))
     });
     (!found.periods.is_empty() && found.verdict == Verdict::Periodic).then_some(found)
 }

@@ -17,6 +17,8 @@ const MOST_SILENCES: usize = 3;
 const FEWEST_GAPS: usize = 3;
 /// Bursts of a stretch, at least: whether shorter ones have gaps of their own cannot be tested.
 const FEWEST: usize = FEWEST_GAPS + 1;
+/// Deviations of gaps below this share of them are those of clocks.
+const EXACT: f64 = 1e-3;
 /// Stretches of a chain, at most: gaps that change more often wander.
 const MOST_STRETCHES: usize = 5;
 
@@ -198,7 +200,7 @@ fn split(gaps: &Gaps, (from, to): (usize, usize), parts: &mut Vec<(usize, usize)
     let changes = best.is_some_and(|at| {
         let usual = gaps.mean((from, to));
         // the clock's resolution, and gaps that nobody would call different
-        let floor = n * (LIMITS.exact * usual).powi(2);
+        let floor = n * (EXACT * usual).powi(2);
         let gain = |of: f64| 0.5 * n * ((of + floor) / (left(&at) + floor)).ln();
         let step = (gaps.mean((from, at)) / gaps.mean((at, to))).ln().abs();
         let price = LIMITS.change + n.ln();
@@ -224,7 +226,7 @@ fn is_noise(gaps: &[f64], parts: &[(usize, usize)]) -> bool {
     for &(from, to) in parts {
         let middle = mean(&gaps[from..to]);
         let off: Vec<f64> = gaps[from..to].iter().map(|g| g - middle).collect();
-        power += off.iter().map(|x| x * x).sum::<f64>() + (LIMITS.exact * middle).powi(2) * off.len() as f64;
+        power += off.iter().map(|x| x * x).sum::<f64>() + (EXACT * middle).powi(2) * off.len() as f64;
         lagged += off.windows(2).map(|w| w[0] * w[1]).sum::<f64>();
         count += off.len() as f64;
     }

@@ -117,34 +117,22 @@ thresholds! {
     silence: f64 = 4.0;
     /// Confidence that a period needs which shows only without the silences: a second look.
     second_look: f64 = 0.8;
-    /// and its bursts: three of hundreds are even by chance.
-    second_look_bursts: usize = 6;
     /// Seconds; a shorter period in a short stretch is that of requests,
     request_s: f64 = 1.0;
     /// until it has held for this many seconds.
     requests_hold_s: f64 = 10.0;
-    /// Busy share of the period of bursts in a short stretch, at most: pieces of one burst follow each other closely.
-    short_stretch_busy: f64 = 0.5;
     /// ln of the likelihood ratio that a change of the gaps needs, besides ln n for its place.
     change: f64 = 8.0;
-    /// Smallest change in log gap: a smaller one gives the same answer.
+    /// Smallest change in log gap: a smaller one gives the same answer. The epochs of DLIO, 3.1, 2.06 and 1.92 s a step, need it.
     step: f64 = 0.025;
-    /// Deviations of gaps below this share of them are those of clocks.
-    exact: f64 = 1e-3;
 
     // Windows and further iterations
     /// A last burst shorter than this share of any before it has not ended.
     /// Half: 0, double: 0.
     unfinished: f64 = 0.9;
-    /// A burst that begins this close to the time of the next one, in periods, or within three standard deviations, is that one.
-    /// Half: 0, double: 0.
-    punctual: f64 = 1e-3;
     /// A further period equal to a reported one is of other bursts if these keep this distance, in periods.
     /// Half: 1, double: 1.
     apart: f64 = 0.1;
-    /// Standard errors by which the slope of the bytes of successive bursts has to differ from 0 to be extrapolated.
-    /// Half: 0, double: 0.
-    growth_errors: f64 = 6.0;
     /// Bursts are erased down to this share of their level.
     /// Half: 1, double: 2.
     rise: f64 = 0.15;
@@ -178,8 +166,8 @@ thresholds! {
     /// Misfit, as a share of the variance, that real bursts have as they are no rectangles.
     /// Half: 4, double: 2.
     bins_misfit: f64 = 0.03;
-    /// A cycle of any shape has to leave less than this share of what the train leaves unexplained: it follows chance as well.
-    /// Half: 0, double: 0.
+    /// A cycle of any shape has to leave less than this share of what the train leaves unexplained: it follows chance as well. Bursts that
+    /// fill a third of a period of two and a half bins need it.
     bins_simpler: f64 = 0.85;
 
     // Traces without a period
