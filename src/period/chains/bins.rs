@@ -578,6 +578,7 @@ fn period(
         next,
         under_way: before.and_then(|p| p.under_way),
         rise_s: 0.0,
+        rise_std_s: 0.0,
         places: vec![next],
         bin_s: Some(bins.width),
         threshold: before.map_or(f64::MIN_POSITIVE, |p| p.threshold),

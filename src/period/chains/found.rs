@@ -52,6 +52,7 @@ pub(crate) fn period(
         next: on_clock(next),
         under_way: under_way(profile, list, extent, next).map(|t| t + origin),
         rise_s: stats::median(&rises),
+        rise_std_s: stats::deviation(&rises),
         bin_s: None,
         places: places.into_iter().map(on_clock).collect(),
         threshold: list.threshold,

@@ -140,6 +140,8 @@ pub struct BurstPeriod {
     pub under_way: Option<f64>,
     /// Seconds by which bursts begin before that onset, their rise time: the median.
     pub rise_s: f64,
+    /// Standard deviation of these times.
+    pub rise_std_s: f64,
     /// Width of the bins from which period and onsets were fitted. The bursts of the profile begin up to this long before those onsets.
     pub bin_s: Option<f64>,
     /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
@@ -357,7 +359,7 @@ impl BurstPeriod {
         if last(&other.windows) > last(&self.windows) {
             self.next = other.next;
             self.under_way = other.under_way;
-            self.rise_s = other.rise_s;
+            (self.rise_s, self.rise_std_s) = (other.rise_s, other.rise_std_s);
             self.bin_s = other.bin_s;
             self.places = other.places;
         }

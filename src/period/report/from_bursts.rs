@@ -155,7 +155,8 @@ fn prediction(f: &BurstPeriod, signal: &Signal, clock: TraceClock) -> Option<Pre
     Some(Prediction {
         next_start_s: start,
         next_start_unix_s: None,
-        next_start_std_s: finite(next.std_s.hypot(clock.stamp_std_s())),
+        // a burst begins before its onset, by a time that varies
+        next_start_std_s: finite(next.std_s.hypot(f.rise_std_s).hypot(clock.stamp_std_s())),
         now_in_burst: f.under_way.is_some(),
         next_end_s: start + bursts.width_s.median,
         bytes: next.bytes,
