@@ -148,7 +148,7 @@ fn totals_per_file_are_not_judged() {
         assert_eq!((s.period.periodic, s.period.verdict), (None, Verdict::NotResolvable), "{method:?}");
         assert!(s.period.dominant.is_none() && s.prediction.is_none() && report.primary.is_none());
         let text = text::report(&report, text::Style::default());
-        assert!(text.contains("cannot be determined") && !text.contains("not periodic"), "{text}");
+        assert!(text.contains("period unknown") && !text.contains("not periodic"), "{text}");
     }
 }
 

@@ -130,7 +130,7 @@ fn a_pause_splits_the_window() {
     let found = &detection.periods[0];
     assert_eq!(found.bursts.len(), 30);
     assert_eq!(found.windows.len(), 2, "{:?}", found.windows);
-    assert!((found.next.start_s - (243.3 + 90.0)).abs() < 0.05);
+    assert!((found.next.start_s - (243.3 + 90.0)).abs() < 0.05, "{:?} {:?}", found.next, found.windows);
 }
 
 #[test]

@@ -89,10 +89,10 @@ fn next_bursts(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Vec<Next> {
         let (members, slots): (Vec<usize>, Vec<f64>) = there.map(|(i, &k)| (i, f64::from(k / m as u32))).unzip();
         next_at(h, list, &members, &slots)
     };
-    if extent.members.len() == chain.len() {
+    if extent.members.len() == chain.len() && (h.slots_per_period > 1 || extent.windows.len() < 2) {
         return (0..h.slots_per_period).filter_map(|place| at(place, h.slots_per_period)).collect();
     }
-    // the period holds beyond the chain: all bursts of its last window say how regular it is
+    // the period holds beyond the chain, or not all the time: all bursts of its last window say how regular it is
     let from = extent.windows.last().map_or(0.0, |w| w.0);
     let members = &extent.members[extent.bursts.partition_point(|b| b.0 < from)..];
     let step = |w: &[usize]| ((list.start[w[1]] - list.start[w[0]]) / h.period()).round().max(1.0);
@@ -120,7 +120,7 @@ fn next_at(h: &Hypothesis, list: &BurstList, members: &[usize], slots: &[f64]) -
         let sd = if clock == Clock::Clocked { SQRT_2 * line_sd } else { gap_sd * (h.slots_per_period as f64).sqrt() };
         return Some(next(last + h.period(), sd.hypot(h.fit.period_std), h.period(), 0.0));
     }
-    let own = if members.len() == h.chain.len() { h.fit } else { fit::fit(&onsets, slots) };
+    let own = if members.iter().copied().eq(h.chain.indices()) { h.fit } else { fit::fit(&onsets, slots) };
     let (start_s, std_s) = continued(&own, &onsets, slots);
     Some(next(start_s, std_s, h.period(), 0.0))
 }

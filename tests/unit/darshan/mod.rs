@@ -569,8 +569,10 @@ fn counters_are_used_without_other_data() {
 
 #[test]
 fn a_job_record_of_whole_seconds_is_known_by_its_text() {
-    let writer = names(Writer { whole_seconds: true, ..Writer::new(5, 4) });
-    let t = read_bytes(&writer.module(1, 4, vec![posix_counters(1, -1, 100, 40)]).finish(), &ReadOptions::default());
+    let mut writer = Writer::new(5, 4);
+    writer.whole_seconds = true;
+    let t =
+        read_bytes(&names(writer).module(1, 4, vec![posix_counters(1, -1, 100, 40)]).finish(), &ReadOptions::default());
     let t = t.unwrap();
     let job = t.job.unwrap();
     assert_eq!((job.id, job.ranks, job.run_time_s), (Some(5), Some(4), Some(101.0)));
