@@ -577,12 +577,12 @@ fn read_and_written(ranks: u32, mpiio: bool, writes: bool) -> Trace {
     }
     let file = trace.files.intern("/scratch/f0");
     let row = |i: u64| {
-        let (op, s) = if i % 2 == 0 { (Op::Read, 0.9) } else { (Op::Write, 0.1) };
+        let (op, s) = if i.is_multiple_of(2) { (Op::Read, 0.9) } else { (Op::Write, 0.1) };
         let (offset, start) = (i / 2 % 128 * mib, i as f64);
         let rank = if ranks > 1 { (i / 256) as u32 } else { 0 };
         Request { op, rank, file, offset, size: mib, start, end: start + s, ..Request::default() }
     };
-    let rows = (0..256 * u64::from(ranks)).filter(|i| writes || i % 2 == 0);
+    let rows = (0..256 * u64::from(ranks)).filter(|i| writes || i.is_multiple_of(2));
     trace.data = Data::Requests(rows.map(row).collect::<Requests>());
     trace.timing = crate::record::Timing::Request;
     trace

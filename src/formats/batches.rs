@@ -34,13 +34,16 @@ pub struct RowBatch {
 
 /// What the reader hands over.
 enum Handed {
-    Rows {
-        batch: RowBatch,
-        files: Vec<String>,
-        calls: Vec<String>,
-    },
+    Rows(Box<NamedRows>),
     /// The rest of the trace, once there is no further row.
-    End(Result<Trace>),
+    End(Box<Result<Trace>>),
+}
+
+/// Rows, and the names that are new in them.
+struct NamedRows {
+    batch: RowBatch,
+    files: Vec<String>,
+    calls: Vec<String>,
 }
 
 /// The rows of an input, read on a thread of its own while the caller works on those before: see [`Source::batches`].
@@ -88,10 +91,10 @@ impl Source {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(no_threads);
             let rest = pool.and_then(|pool| pool.install(|| read_into(&source, format, &options, &sink)));
             // the caller may have gone
-            let _ = sender.send(Handed::End(rest));
+            let _ = sender.send(Handed::End(Box::new(rest)));
         };
         let started = thread::Builder::new().name("iophase-reader".into()).spawn(read);
-        let reader = started.map_err(|e| to_caller.send(Handed::End(Err(no_threads(e))))).ok();
+        let reader = started.map_err(|e| to_caller.send(Handed::End(Box::new(Err(no_threads(e)))))).ok();
         let (files, calls) = Default::default();
         Batches { receiver, reader, files, calls, end: None, stop }
     }
@@ -131,7 +134,8 @@ impl Iterator for Batches {
             return None;
         }
         match self.receiver.recv() {
-            Ok(Handed::Rows { batch, files, calls }) => {
+            Ok(Handed::Rows(rows)) => {
+                let NamedRows { batch, files, calls } = *rows;
                 if batch.starts_over {
                     (self.files, self.calls) = Default::default();
                 }
@@ -139,7 +143,7 @@ impl Iterator for Batches {
                 calls.iter().for_each(|name| _ = self.calls.intern(name));
                 Some(Ok(batch))
             }
-            Ok(Handed::End(rest)) => self.end.insert(rest).as_ref().err().cloned().map(Err),
+            Ok(Handed::End(rest)) => self.end.insert(*rest).as_ref().err().cloned().map(Err),
             Err(_) => match self.reader.take()?.join() {
                 Err(panic) => resume_unwind(panic),
                 Ok(()) => None,
@@ -176,14 +180,14 @@ impl RowSink for Hand {
         let calls: Vec<String> = batch.calls.since(known.1).map(str::to_owned).collect();
         *known = (known.0 + files.len(), known.1 + calls.len());
         let batch = RowBatch { rows: batch.rows.into_owned(), origin_s: batch.origin_s, starts_over: false };
-        self.send(Handed::Rows { batch, files, calls })
+        self.send(Handed::Rows(Box::new(NamedRows { batch, files, calls })))
     }
 
     fn restart(&self, _why: Restart) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (0, 0);
         let batch = RowBatch { rows: Data::default(), origin_s: 0, starts_over: true };
         // if the caller has gone, the next batch ends the reading
-        let _ = self.send(Handed::Rows { batch, files: Vec::new(), calls: Vec::new() });
+        let _ = self.send(Handed::Rows(Box::new(NamedRows { batch, files: Vec::new(), calls: Vec::new() })));
     }
 }
 

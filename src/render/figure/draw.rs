@@ -407,14 +407,10 @@ impl Frame<'_> {
     /// What is written over a layer, from a corner of the picture.
     fn names(&self, p: &mut Pen<'_>, layer: &Layer, corner: (f64, f64)) {
         let size = TEXT * self.u;
-        match &layer.shape {
-            Shape::Texts { texts } => {
-                for (at, text) in texts {
-                    let (x, y) = self.at(*at);
-                    p.text(text, (corner.0 + x, corner.1 + y), size, color::INK, (HPos::Center, VPos::Center));
-                }
-            }
-            _ => {}
+        let Shape::Texts { texts } = &layer.shape else { return };
+        for (at, text) in texts {
+            let (x, y) = self.at(*at);
+            p.text(text, (corner.0 + x, corner.1 + y), size, color::INK, (HPos::Center, VPos::Center));
         }
     }
 }
