@@ -177,7 +177,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
         .or_else(|| outer.overlaps.then(|| "the calls of a rank add up to more than the run".to_owned()));
     // nothing among times of which some are missing may be what is missing
     let whole = why.is_none();
-    let mean = |s: f64| Some(s).filter(|s| counted && !outer.overlaps && (*s > 0.0 || whole));
+    let mean = |s: f64| Some(s).filter(|s| counted && (*s > 0.0 || whole));
     let [read, write, metadata] = outer.mean_s.map(mean);
     let time = IoTime {
         mean_s: mean(outer.mean_io_s()),
@@ -186,7 +186,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
         mean_read_s: read,
         mean_write_s: write,
         mean_metadata_s: metadata,
-        slowest_s: Some(outer.slowest_s).filter(|s| !outer.overlaps && (s.high > 0.0 || whole)),
+        slowest_s: Some(outer.slowest_s).filter(|s| s.high > 0.0 || whole),
         slowest_rank: outer.busiest().map(|x| x.0),
         waiting_s,
         // metadata records of a library say nothing of its bytes

@@ -189,3 +189,13 @@ proptest! {
         prop_assert!((exact.mean_s.unwrap() - bounded.mean_s.unwrap()).abs() < 1e-9);
     }
 }
+
+#[test]
+fn calls_that_add_up_to_more_than_the_run_have_no_share() {
+    let row = |time_s: f64| (CounterModule::Posix, 0, Some(0), [0.0, time_s, 0.0], [0.0; 2]);
+    let io = |time_s: f64| IoFacts::of(&trace(&[row(time_s)], 1, 10.0)).time;
+    assert_eq!(io(10.05).share, Some(1.0), "whole seconds are rounded");
+    let threads = io(40.0);
+    assert!(threads.share.is_none() && !threads.complete && threads.mean_s == Some(40.0), "{threads:?}");
+    assert!(threads.why.unwrap().contains("more than the run"));
+}

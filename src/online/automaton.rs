@@ -119,7 +119,7 @@ impl Automaton {
     ///
     /// It is the state of the moment if that is within tolerance (period 10 %, burst size 28 %, equal numbers of ranks),
     /// else the nearest state within tolerance, else a new one. `cause` is recorded if the state changes; the first
-    /// transition has [`Cause::Start`] always. A regime or time that is not finite, and a period that is not above 0, change
+    /// transition has `Cause::Start` always. A regime or time that is not finite, and a period that is not above 0, change
     /// nothing; before the first regime the name is empty.
     pub fn observe(&mut self, at_s: f64, regime: &Regime, cause: Cause) -> &str {
         if !(regime.is_valid() && at_s.is_finite()) {

@@ -24,7 +24,7 @@ pub(super) fn share(io: &IoTime) -> String {
     match (io.share_range, io.slowest_s) {
         (Some(s), _) if s.high < 0.01 => format!("I/O takes {} of {run}: it is not the problem", percents(s)),
         (Some(s), _) => format!("I/O takes {} of {run}", percents(s)),
-        (None, Some(s)) if io.run_s > 0.0 && s.low >= 0.01 * io.run_s => {
+        (None, Some(s)) if s.low < io.run_s && s.low >= 0.01 * io.run_s => {
             let least = percent((s.low / io.run_s).min(1.0));
             format!("I/O takes at least {least} % of {run}; how much cannot be told: {why}")
         }
@@ -34,7 +34,8 @@ pub(super) fn share(io: &IoTime) -> String {
 
 /// The slowest rank, the mean by kind, the layer, and waiting; `None` without times.
 pub(super) fn parts(io: &IoTime) -> Option<String> {
-    let slowest = io.slowest_s?;
+    // calls that overlap add up to more than the run
+    let slowest = io.slowest_s.filter(|s| io.mean_s.is_none_or(|mean| mean <= 1.01 * s.high))?;
     let rank = match (slowest.is_exact(), io.slowest_rank) {
         (true, _) => short(slowest.low),
         (false, _) => format!("{} to {}", short(slowest.low), short(slowest.high)),

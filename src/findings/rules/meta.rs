@@ -18,8 +18,7 @@ const METADATA: [Count; 3] = [Count::Opens, Count::Stats, Count::Seeks];
 const SMALL_FILE: u64 = 64 << 10;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
-    f.io.time.slowest_s?;
-    let parts_s = f.io.outer.as_ref()?.of_busiest();
+    let parts_s = f.io.outer.as_ref().filter(|o| !o.overlaps)?.of_busiest();
     let time_s = parts_s[2];
     let share = ratio(time_s, parts_s.iter().sum());
     let (mut calls, mut parts) = ([0; 3], Vec::new());
