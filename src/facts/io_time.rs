@@ -8,7 +8,7 @@ use super::counts::{Counted, Measure};
 use super::outermost::{outermost, waiting};
 use super::spans::{self, RankTime};
 use super::spent::Spent;
-use crate::record::{Counters, Timing, Trace, Untimed};
+use crate::record::{CounterModule, Counters, Timing, Trace, Untimed};
 
 /// A value that the data only bound; both ends are equal where it is exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
@@ -157,7 +157,11 @@ impl IoTime {
     }
 }
 
-fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
+fn of_counters(trace: &Trace, mut all: Vec<Timed>, run_s: f64) -> IoFacts {
+    // files of DAOS, below which its objects lie
+    if all.iter().any(|t| t.module == CounterModule::Dfs) {
+        all.retain(|t| t.module != CounterModule::Daos);
+    }
     let ranks = trace.ranks.max(1);
     let run = Some(run_s).filter(|s| *s > 0.0);
     let spent = |layer: TimedLayer| Spent::of(all.iter().copied().filter(|t| t.layer == layer), ranks, run);
@@ -262,7 +266,7 @@ fn untimed(trace: &Trace) -> &'static str {
 
 /// The time of each module's own counters, whatever lies around them.
 /// In the order of the tables.
-pub(crate) fn of_modules(c: &Counters, ranks: u64, run_s: Option<f64>) -> Vec<(crate::record::CounterModule, Spent)> {
+pub(crate) fn of_modules(c: &Counters, ranks: u64, run_s: Option<f64>) -> Vec<(CounterModule, Spent)> {
     let all = timed(c);
     let tables = c.tables.iter().filter(|t| Counted::of(t).measures(Measure::MetaS) && !t.is_empty());
     let of = |module| Spent::of(all.iter().copied().filter(|t| t.module == module), ranks, run_s);

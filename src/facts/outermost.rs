@@ -3,15 +3,11 @@
 use std::collections::HashSet;
 
 use super::counted::{Timed, TimedLayer};
-use crate::record::CounterModule;
 
 /// Of each file the times of the outermost layer: layers lie inside one another, so that adding two would count time twice. STDIO
 /// lies beside the others. A library counts only where it took at least as long as what it called: some of its calls are not timed.
 pub(crate) fn outermost(mut all: Vec<Timed>) -> Vec<Timed> {
     let nested = |t: &Timed| t.layer != TimedLayer::Stdio;
-    if all.iter().any(|t| t.module == CounterModule::Dfs) {
-        all.retain(|t| t.module != CounterModule::Daos);
-    }
     all.sort_by_key(|t| (t.file, t.layer));
     let mut kept: Vec<Timed> = all.iter().copied().filter(|t| !nested(t)).collect();
     for of_file in all.chunk_by(|a, b| a.file == b.file) {

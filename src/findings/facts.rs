@@ -152,30 +152,27 @@ impl<'a> Facts<'a> {
         of[2] - mean[2] > (of[0] + of[1]) - (mean[0] + mean[1])
     }
 
-    /// True if the ranks move the same bytes, within a tenth: by their single requests, else by the counters of POSIX.
-    pub fn bytes_are_equal(&self) -> bool {
+    /// Whether the ranks move the same bytes, within a tenth: by their single requests, else by the counters of POSIX; `None` if neither
+    /// tells.
+    pub fn bytes_are_equal(&self) -> Option<bool> {
         const TENTH: f64 = 1.1;
         if let Some(q) = &self.requests {
-            return q.rank_bytes_max_over_mean < TENTH;
+            return Some(q.rank_bytes_max_over_mean < TENTH);
         }
-        let Some(posix) = &self.posix else { return false };
-        let (mut own, mut all) = (BTreeMap::<u32, u64>::new(), 0u64);
+        let posix = self.posix.as_ref().filter(|_| self.io.time.layer.as_deref() != Some("daos"))?;
+        let (mut own, mut shared_differ) = (BTreeMap::<u32, u64>::new(), false);
         for row in posix.rows().filter(|row| row.moved() > 0) {
             match row.rank {
                 Some(rank) => *own.entry(rank).or_default() += row.moved(),
+                None if !posix.measures(Measure::BytesVariance) => return None,
                 None => {
                     let mean = row.moved() as f64 / self.ranks as f64;
-                    if !posix.measures(Measure::BytesVariance)
-                        || row.measure(Measure::BytesVariance).sqrt() > (TENTH - 1.0) * mean
-                    {
-                        return false;
-                    }
+                    shared_differ |= row.measure(Measure::BytesVariance).sqrt() > (TENTH - 1.0) * mean;
                 }
             }
-            all = all.saturating_add(row.moved());
         }
-        let (most, own_bytes) = (own.values().copied().max().unwrap_or(0), own.values().sum::<u64>());
-        all > 0 && most as f64 * self.ranks as f64 <= TENTH * own_bytes as f64
+        let (most, sum) = (own.values().copied().max().unwrap_or(0), own.values().sum::<u64>());
+        Some(!shared_differ && most as f64 * self.ranks as f64 <= TENTH * sum as f64)
     }
 
     /// True if all I/O together is not worth a finding: it is recorded whole and takes less than 1 % of the run.

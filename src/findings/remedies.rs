@@ -146,8 +146,8 @@ impl<'a> Uses<'a> {
             When::ManySeeks => seeks > opens.max(stats),
             When::Collective => any(|of| of.collective > 0),
             When::NotCollective => !any(|of| of.collective > 0),
-            When::UnequalTransfers => !self.f.excess_is_metadata() && !self.f.bytes_are_equal(),
-            When::EqualTransfers => !self.f.excess_is_metadata() && self.f.bytes_are_equal(),
+            When::UnequalTransfers => !self.f.excess_is_metadata() && self.f.bytes_are_equal() == Some(false),
+            When::EqualTransfers => !self.f.excess_is_metadata() && self.f.bytes_are_equal() == Some(true),
             When::MayBeLustre => self.mount().is_none_or(|kind| kind == "lustre"),
         }
     }

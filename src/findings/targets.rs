@@ -79,12 +79,14 @@ impl Targets {
         Some(targets)
     }
 
-    /// Of the files of single ranks on one target each, by their counters.
+    /// Of the files of single ranks on one target each, by their counters: a file of several ranks says more of itself than of its target.
     pub fn of_files(posix: &Counted<'_>, counters: &Counters) -> Option<Targets> {
         let on_one: HashMap<FileId, u64> =
             known(counters).filter(|l| l.targets.len() == 1).map(|l| (l.file, l.targets[0])).collect();
+        let mut records: HashMap<FileId, u32> = HashMap::new();
+        posix.rows().for_each(|row| *records.entry(row.file).or_default() += 1);
         let mut targets = Targets::default();
-        for row in posix.rows().filter(|row| row.moved() > 0) {
+        for row in posix.rows().filter(|row| row.moved() > 0 && records[&row.file] == 1) {
             let (Some(rank), Some(&target)) = (row.rank, on_one.get(&row.file)) else { continue };
             let (bytes, time_s) = (row.moved(), row.transfer_s());
             let target = targets.all.entry(target).or_default();

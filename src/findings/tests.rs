@@ -531,6 +531,10 @@ fn a_slow_target_is_found_from_the_files_of_single_ranks() {
     assert!((found.lost_s.unwrap() - 19.0).abs() < 0.1 && found.time_s == Some(20.0), "{found:?}");
     assert!(!found.detail.contains("moves"), "{}", found.detail);
     assert!(!outcome(1.9).fires, "less than twice as slow");
+    // a file of each target that all ranks use
+    let mut trace = file_each(20.0);
+    trace.counters.as_mut().unwrap().tables[0].file = Column::from((0..48).map(|i| FileId(i % 4)).collect::<Vec<_>>());
+    assert!(Facts::of(&trace, Known::default(), STRIPE, false).targets.is_none(), "it may be the file");
 }
 
 #[test]

@@ -67,7 +67,8 @@ pub(super) fn layer(l: &LayerTime) -> String {
         s if s.is_exact() => short(s.low),
         s => format!("{} to {}", short(s.low), short(s.high)),
     };
-    format!("{name}: mean {mean} ({}), slowest rank {slowest}", parts.join(", "))
+    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    format!("{name}: mean {mean}{parts}, slowest rank {slowest}")
 }
 
 /// Share of the time in MPI-IO that is not in the calls below it, if it is worth a word.
