@@ -27,9 +27,25 @@ pub(super) struct BoundedProfile {
     from: Option<f64>,
     start: Option<f64>,
     end: Option<f64>,
+    /// Spans before a step of the clock that is not certain yet.
+    #[serde(default)]
+    mark: Option<usize>,
 }
 
 impl BoundedProfile {
+    /// From here on the clock may have been set back.
+    pub(super) fn mark(&mut self) {
+        self.mark = Some(self.spans.len());
+    }
+
+    /// Drops what came before the mark, as far as that can be told.
+    pub(super) fn keep_marked(&mut self) {
+        let before = self.mark.take().unwrap_or(self.spans.len());
+        self.spans.drain(..before.min(self.spans.len()));
+        self.from = None;
+        self.measure();
+    }
+
     /// Adds a transfer, unless it is unusable or lies before the window.
     pub(super) fn add(&mut self, span: Span) {
         let Some(span) = self.from.map_or(Some(span), |from| after(span, from)) else { return };
@@ -68,6 +84,7 @@ impl BoundedProfile {
             return;
         }
         self.from = Some(from);
+        self.mark = None;
         self.spans = self.spans.iter().filter_map(|&s| after(s, from)).collect();
         self.measure();
     }
@@ -120,6 +137,7 @@ impl BoundedProfile {
             steps.drain(..steps.len() - LEAN);
             self.from = steps.first().map(|s| s.start + profile.origin()).or(self.from);
         }
+        self.mark = None;
         let origin = profile.origin();
         let span = |s: &Step| Span { start: origin + s.start, end: origin + s.start + s.length, bytes: s.bytes };
         self.spans.clear();

@@ -32,20 +32,29 @@ impl BurstThreshold {
         bursts
     }
 
-    /// Start of the last burst, if it is the next one of the period. A burst that is still going on may be small so far, so it has
-    /// to be punctual.
-    pub(super) fn latest(&self, profile: &Profile, f: &BurstPeriod, now_s: f64) -> Option<f64> {
+    /// Start of the last burst, if it is the one that is due. A burst that is still going on may be small so far, so it has to be punctual.
+    pub(super) fn latest(&self, profile: &Profile, due: Due, now_s: f64) -> Option<f64> {
         let bursts = chains::cut(profile, self.threshold, self.merge_s);
-        let (next, period) = (f.next, f.period_s);
-        let expected = (LIMITS.expected_sds * next.std_s / period).clamp(LIMITS.expected_least, LIMITS.expected_most);
+        let expected =
+            (LIMITS.expected_sds * due.std_s / due.period_s).clamp(LIMITS.expected_least, LIMITS.expected_most);
         let is_it = |b: &chains::Burst| {
-            let late = b.start_s - next.start_s;
-            let off = late.max(-late - f.bin_s.unwrap_or(0.0)) / period;
+            let late = b.start_s - due.start_s;
+            let off = late.max(-late - due.bin_s.unwrap_or(0.0)) / due.period_s;
             let whole = b.bytes >= LIMITS.smallest_burst * self.bytes;
             (whole && off <= expected) || (b.end_s >= now_s && off <= LIMITS.expected_least)
         };
         bursts.iter().rev().find(|b| is_it(b)).map(|b| b.start_s)
     }
+}
+
+/// A burst that is due.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Due {
+    pub(super) start_s: f64,
+    pub(super) std_s: f64,
+    pub(super) period_s: f64,
+    /// Length of the bins, where bursts are known by them.
+    pub(super) bin_s: Option<f64>,
 }
 
 /// Typical idle time between bursts: half of all idle time lies in idle times at least this long. Those inside bursts are short

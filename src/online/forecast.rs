@@ -4,7 +4,7 @@ use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::burst_interior::{BurstInterior, Rhythm};
-use super::burst_threshold::{BurstThreshold, typical_idle};
+use super::burst_threshold::{BurstThreshold, Due, idle_times};
 use super::onset::{self, OnsetCorrection};
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
 use crate::period::{Spread, percentile_95};
@@ -61,11 +61,13 @@ impl WindowAnalysis {
         if profile.is_empty() {
             return WindowAnalysis::default();
         }
-        let idle_s = typical_idle(profile);
+        let (idle_s, longest_s) = idle_times(profile);
+        // a single pause does not count
+        let duration_s = profile.duration() - longest_s + idle_s;
         let search = |share: f64| chains::Options {
             most_periods: 1,
             // Three bursts span two idle times; a period that holds for less lies inside a burst.
-            shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
+            shortest_window_s: (2.0 * idle_s).max(share * duration_s),
             ..chains::Options::for_run(profile.duration()).no_shorter_than(interior.min_period_s)
         };
         let lasts = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
@@ -118,12 +120,16 @@ impl Forecast {
     /// The forecast after a later burst, which exceeds the threshold from `last_s` on.
     pub(super) fn later(&self, last_s: f64, now_s: f64) -> Forecast {
         let (period, last) = (self.period_s, last_s - self.lead_s);
-        let periods = ((last - self.next_start_s) / period + 1.0).round();
+        let cycles = (last - self.next_start_s) / period + 1.0;
+        let periods = cycles.round();
+        // neither clock nor drift need have gone on through a pause
+        let paused = periods.abs() > f64::from(LIMITS.missed) + 1.0 || (cycles - periods).abs() > LIMITS.in_phase;
         let gap_s = self.gap_s.map(|gap| {
-            let bursts = ((last - self.next_start_s) / gap + 1.0).round().max(0.0);
+            let bursts = if paused { 0.0 } else { ((last - self.next_start_s) / gap + 1.0).round().max(0.0) };
             (gap + self.drift_s * bursts).clamp(0.5 * period, 2.0 * period)
         });
-        let mut next_start_s = gap_s.map_or(self.next_start_s + periods * period, |gap| last + gap);
+        let on_clock = if paused { last + period } else { self.next_start_s + periods * period };
+        let mut next_start_s = gap_s.map_or(on_clock, |gap| last + gap);
         if next_start_s <= now_s {
             next_start_s += gap_s.unwrap_or(period);
         }
@@ -154,7 +160,8 @@ impl Forecast {
             next = next_of_compound(f, profile, threshold, now_s);
         } else {
             // the last burst of the window need not be on the chain yet
-            let began = threshold.and_then(|c| c.latest(profile, f, now_s));
+            let due = Due { start_s: f.next.start_s, std_s: f.next.std_s, period_s: period, bin_s: f.bin_s };
+            let began = threshold.and_then(|c| c.latest(profile, due, now_s));
             if let Some(start) = began {
                 next = if f.clock == Clock::Renewal { start } else { next } + f.next.gap_s;
             }

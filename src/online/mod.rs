@@ -26,6 +26,7 @@ mod burst_interior;
 mod burst_threshold;
 pub(crate) mod change;
 pub(crate) mod checkpoint;
+mod clock_step;
 pub(crate) mod follow;
 mod forecast;
 mod history;
@@ -44,7 +45,7 @@ mod window;
 
 pub use change::ChangeMethod;
 internal! { use prediction::PREDICTION_SCHEMA; }
-pub use prediction::{FrequencyRange, Prediction, WindowSpan};
+pub use prediction::{FrequencyRange, Overdue, Prediction, WindowSpan};
 pub use session::{Options, Session};
 pub use trigger::Every;
 pub use window::Window;

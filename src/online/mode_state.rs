@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::bounded_profile::BoundedProfile;
 use super::burst_interior::BurstInterior;
 use super::change::ChangeMethod;
-use super::forecast::WindowAnalysis;
+use super::forecast::{Forecast, WindowAnalysis};
+use super::prediction::Overdue;
 use super::regime::{Change, RegimeTracker};
 use super::window::Window;
 use crate::signal::{Mode, Span};
@@ -21,6 +22,9 @@ pub(super) struct ModeState {
     regime: RegimeTracker,
     #[serde(rename = "answer")]
     pub(super) analysis: WindowAnalysis,
+    /// The last forecast: a pause outlives it.
+    #[serde(default)]
+    last: Option<Forecast>,
     /// Bytes so far.
     pub(super) fed: f64,
     /// The data before the first period have been dropped, or need not be.
@@ -38,6 +42,7 @@ impl ModeState {
             profile: BoundedProfile::default(),
             regime: RegimeTracker::new(change),
             analysis: WindowAnalysis::default(),
+            last: None,
             fed: 0.0,
             settled: false,
             stale: false,
@@ -49,6 +54,19 @@ impl ModeState {
         self.profile.add(span);
         self.fed += span.bytes;
         self.stale = true;
+    }
+
+    /// From here on the clock may have been set back.
+    pub(super) fn mark(&mut self) {
+        self.profile.mark();
+    }
+
+    /// The clock was set back to `to_s` where it was marked. The window begins there; the regime is one that paused.
+    pub(super) fn set_back(&mut self, to_s: f64) {
+        self.profile.keep_marked();
+        self.regime.set_back(to_s);
+        self.analysis = WindowAnalysis::default();
+        (self.settled, self.stale) = (false, true);
     }
 
     /// First start and last end of the window.
@@ -64,6 +82,11 @@ impl ModeState {
     /// Bytes of a burst, as far as bursts are known.
     pub(super) fn burst_bytes(&self) -> Option<f64> {
         self.regime.threshold().map(|c| c.bytes)
+    }
+
+    /// The burst of the regime that has not come by `now_s`.
+    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
+        self.regime.overdue(now_s)
     }
 
     /// Analyses the window up to `now_s`, the end of the job's data, and returns a change. With [`Window::Change`] the window
@@ -82,8 +105,8 @@ impl ModeState {
             }
         }
         self.stale = false;
-        let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
         let profile = self.profile.profile();
+        let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
         if let Some(rhythm) = self.analysis.rhythm {
             self.interior.learn(rhythm, &profile);
         }
@@ -95,12 +118,13 @@ impl ModeState {
             WindowAnalysis::of(&rest.profile(), now_s, share, &interior)
         };
         let change = self.regime.follow(&profile, &self.analysis, now_s, &since);
-        if let (Some((period_s, last_s)), Some(o)) = (self.regime.kept(), before.forecast)
+        if let (Some((period_s, last_s)), Some(o)) = (self.regime.kept(), &self.last)
             && (o.period_s / period_s).ln().abs() <= LIMITS.kept_period
         {
             self.analysis.forecast = Some(o.later(last_s, now_s));
             self.analysis.holds = before.holds;
         }
+        self.last = self.analysis.forecast.clone().or(self.last.take());
         if window != Window::Change {
             return change;
         }

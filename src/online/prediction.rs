@@ -41,6 +41,17 @@ pub struct FrequencyRange {
     pub periodic_probability: f64,
 }
 
+/// A burst that was due and has not come.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Overdue {
+    /// When it was due, seconds on the trace's own clock.
+    pub due_s: f64,
+    /// Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none
+    /// with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2).
+    pub ended_probability: f64,
+}
+
 /// One prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -89,6 +100,10 @@ pub struct Prediction {
     pub idle_s: Option<f64>,
     /// Time up to which the prediction is of use, the start of the burst after the next, seconds on the trace's own clock.
     pub valid_until_s: Option<f64>,
+    /// The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known.
+    /// A period is taken up again after a pause of any length, at the second burst that keeps to it.
+    #[serde(default)]
+    pub overdue: Option<Overdue>,
     /// How this frequency did before; `null` if neither this prediction nor its best rejected candidate has one.
     pub frequency_range: Option<FrequencyRange>,
     /// Number of ranks, if the source reports it.

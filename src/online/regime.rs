@@ -19,6 +19,7 @@ use self::current_period::CurrentPeriod;
 use super::burst_threshold::BurstThreshold;
 use super::change::{ChangeDetector, ChangeMethod};
 use super::forecast::WindowAnalysis;
+use super::prediction::Overdue;
 use crate::signal::profile::Profile;
 
 /// A change of the regime.
@@ -63,6 +64,11 @@ impl RegimeTracker {
         self.current.filter(|_| self.keeps).map(|b| (b.period_s, b.until_s))
     }
 
+    /// The burst that has not come by `now_s`.
+    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
+        self.current.filter(|c| c.confidence >= LIMITS.known).and_then(|c| c.overdue(now_s))
+    }
+
     /// The burst threshold of the regime.
     pub(super) fn threshold(&self) -> Option<BurstThreshold> {
         self.current.map(|b| b.threshold)
@@ -90,6 +96,7 @@ impl RegimeTracker {
             return Some(Change::Gap(first));
         }
         current.advance(profile);
+        current.resume(profile);
         self.current = Some(current);
         let other = found.filter(|f| f.confidence >= LIMITS.other_confidence && !f.same(&current)).map(|f| f.period_s);
         self.rival = other.map(|period_s| match self.rival {
@@ -104,8 +111,8 @@ impl RegimeTracker {
                 let goes_on = found.since_s - current.until_s <= (LIMITS.missed_cycles + 0.5) * current.period_s;
                 let since_s = if goes_on { current.since_s.min(found.since_s) } else { found.since_s };
                 let confidence = found.confidence.max(current.confidence);
-                self.current =
-                    Some(CurrentPeriod { since_s, until_s: found.until_s.max(current.until_s), confidence, ..found });
+                let until_s = found.until_s.max(current.until_s);
+                self.current = Some(CurrentPeriod { since_s, until_s, confidence, stretch: current.stretch, ..found });
             }
             Some(found) => {
                 let sure = found.confidence >= LIMITS.other_confidence;
@@ -130,6 +137,17 @@ impl RegimeTracker {
         if let Some(found) = CurrentPeriod::of(answer) {
             self.begin(found);
         }
+    }
+
+    /// The clock was set back: the regime ended so long before `to_s` that its next bursts follow a pause.
+    pub(super) fn set_back(&mut self, to_s: f64) {
+        if let Some(c) = &mut self.current {
+            let lasted = c.until_s - c.since_s;
+            c.until_s = to_s - LIMITS.missed_cycles * c.period_s;
+            c.since_s = c.until_s - lasted;
+            c.stretch = None;
+        }
+        (self.sized, self.rival) = (None, None);
     }
 
     fn begin(&mut self, current: CurrentPeriod) {

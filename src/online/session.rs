@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::allowance::{self, Allowance};
 use super::automaton::{Automaton, Cause, Regime};
 use super::change::ChangeMethod;
+use super::clock_step::{ClockStep, Scale, Step};
 use super::history::History;
 use super::mode_state::ModeState;
 use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
@@ -63,6 +64,8 @@ pub struct Session {
     #[serde(rename = "channels")]
     modes: Vec<ModeState>,
     trigger: Trigger,
+    #[serde(default)]
+    clock_step: ClockStep,
     /// What is left for analyses.
     #[serde(default)]
     allowance: Allowance,
@@ -98,6 +101,7 @@ impl Session {
             ranks: None,
             modes: options.modes.iter().map(|&m| ModeState::new(m, options.change, options.min_period_s)).collect(),
             trigger: Trigger::new(options.every),
+            clock_step: ClockStep::default(),
             allowance: Allowance::default(),
             left_out: false,
             history: History::default(),
@@ -119,10 +123,16 @@ impl Session {
         self.notice_order(transfers);
         self.notice_left_out();
         let known = self.known();
+        let scale = self.clock_scale();
         for e in transfers {
             if !(is_time(e.start) && is_time(e.end) && e.start <= e.end && is_amount(e.bytes)) {
                 self.unusable += 1;
                 continue;
+            }
+            match self.clock_step.take(e, scale) {
+                Step::None => {}
+                Step::Begins => self.modes.iter_mut().for_each(ModeState::mark),
+                Step::Back(to_s) => self.set_clock_back(to_s, e.end),
             }
             self.now_s = Some(self.now_s.map_or(e.end, |t| t.max(e.end)));
             let mut taken = false;
@@ -154,12 +164,33 @@ impl Session {
         if end_s >= now_s {
             return;
         }
-        let burst = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.width_s);
-        let extent = || self.modes.iter().filter_map(ModeState::extent).map(|w| 0.5 * (w.1 - w.0)).reduce(f64::max);
-        if burst.or_else(extent).is_some_and(|most| now_s - end_s > most) {
+        if self.late_s().is_some_and(|most| now_s - end_s > most) {
             let message = format!("rows step back in time by {:.3} s, more than a burst lasts", now_s - end_s);
             self.warn(Warning::new("rows-out-of-order", message).remedy(Remedy::SortRows));
         }
+    }
+
+    /// Seconds by which rows may be late: a burst or, while no burst is known, half of the time seen.
+    fn late_s(&self) -> Option<f64> {
+        let burst = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.width_s);
+        let extent = || self.modes.iter().filter_map(ModeState::extent).map(|w| 0.5 * (w.1 - w.0)).reduce(f64::max);
+        burst.or_else(extent)
+    }
+
+    /// What shows that the clock was set back.
+    fn clock_scale(&self) -> Option<Scale> {
+        let late_s = self.late_s()?;
+        let period_s = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.period_s);
+        let start_s = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min)?;
+        Some(Scale { late_s, lasts_s: period_s.unwrap_or(late_s), start_s })
+    }
+
+    /// Follows the job on the clock that was set back to `to_s`, where it now shows `now_s`.
+    fn set_clock_back(&mut self, to_s: f64, now_s: f64) {
+        self.modes.iter_mut().for_each(|m| m.set_back(to_s));
+        self.trigger = Trigger::new(self.options.every);
+        (self.now_s, self.cause) = (Some(now_s), None);
+        self.warn(Warning::new("clock-set-back", "the clock was set back; the job is followed from there"));
     }
 
     /// Warns once when a prediction is overtaken by more data because nothing pays for its analysis.
@@ -352,6 +383,7 @@ impl Session {
             bytes_p95: None,
             idle_s: None,
             valid_until_s: None,
+            overdue: None,
             frequency_range: None,
             ranks: self.ranks,
             window: WindowSpan { start_s: None, end_s: None },
@@ -367,6 +399,7 @@ impl Session {
         let primary = self.primary();
         let told = primary.or_else(|| self.modes.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
         let window = told.and_then(ModeState::extent);
+        p.overdue = told.and_then(|c| c.overdue(p.now_s));
         p.window = WindowSpan { start_s: window.map(|w| w.0), end_s: window.map(|w| w.1) };
         let frequency;
         if let Some((mode, o)) = primary.and_then(|c| Some((c.mode, c.analysis.forecast.as_ref()?))) {
@@ -439,6 +472,46 @@ mod tests {
         let last = session.predict();
         assert!(!session.due() && last.period_s.is_some_and(|t| (t - 10.0).abs() < 1e-3), "{last:?}");
         assert!(last.warnings.iter().any(|w| w.code == "predictions-left-out"), "{:?}", last.warnings);
+    }
+
+    /// Bursts of five writes every 10 s, twelve of them, and six more from `then_s` on: for each of the six, by how much the last prediction
+    /// before it missed its start, and the codes of all warnings.
+    fn after_a_step(then_s: f64) -> (Vec<Option<f64>>, Vec<String>) {
+        let mut session = Session::new(None, Options::default());
+        let (mut missed, mut codes, mut next_s) = (Vec::new(), Vec::new(), None::<f64>);
+        let starts = (0..12)
+            .map(|i| (i, 1e5 + 10.0 * f64::from(i)))
+            .chain((0..6).map(|i| (12 + i, then_s + 10.0 * f64::from(i))));
+        for (burst, start_s) in starts {
+            if burst >= 12 {
+                missed.push(next_s.map(|t| (t - start_s).abs()));
+            }
+            for i in 0..5 {
+                let (start, bytes) = (start_s + 0.2 * f64::from(i), 1e6);
+                session.feed(&[Interval { op: Op::Write, start, end: start + 0.15, bytes, ..Interval::default() }]);
+                if session.due() {
+                    let p = session.predict();
+                    next_s = p.next_start_s;
+                    codes.extend(p.warnings.into_iter().map(|w| w.code.to_string()));
+                }
+            }
+        }
+        (missed, codes)
+    }
+
+    #[test]
+    fn a_period_is_taken_up_again_after_a_pause_and_on_a_clock_that_was_set() {
+        let end_s = 1e5 + 110.0;
+        for pause_s in [14.0, 1003.0, 1e6] {
+            let (missed, codes) = after_a_step(end_s + pause_s);
+            assert!(missed[3..].iter().all(|m| m.is_some_and(|m| m < 0.5)), "{pause_s}: {missed:?}");
+            assert!(codes.is_empty(), "{pause_s}: {codes:?}");
+        }
+        for back_s in [40.0, 3600.0] {
+            let (missed, codes) = after_a_step(end_s - back_s);
+            assert!(missed[3..].iter().all(|m| m.is_some_and(|m| m < 0.5)), "{back_s}: {missed:?}");
+            assert!(codes.iter().any(|c| c == "clock-set-back"), "{back_s}: {codes:?}");
+        }
     }
 
     #[test]

@@ -383,9 +383,16 @@ fn a_clock_that_steps_is_survived_and_steps_back_are_told() {
             &["-"],
             csv(every(5.0, 20).chain(every(5.0, 20).map(|t| t + 100.0 + step))).as_bytes(),
         ));
-        let told = |l: &Value| l["warnings"].as_array().unwrap().iter().any(|w| w["code"] == "rows-out-of-order");
-        assert_eq!(all.iter().any(told), step < 0.0, "{step}");
-        assert!(all.windows(2).all(|w| number(&w[0], "now_s") <= number(&w[1], "now_s")), "{step}");
+        let told = |code: &str| {
+            let has = |l: &Value| l["warnings"].as_array().unwrap().iter().any(|w| w["code"] == code);
+            all.iter().position(has)
+        };
+        assert_eq!(told("rows-out-of-order").is_some(), step < 0.0, "{step}");
+        // less than a period back is a burst out of place
+        let back = told("clock-set-back");
+        assert_eq!(back.is_some(), step < -100.0, "{step}");
+        let falls = |w: &[Value]| number(&w[0], "now_s") > number(&w[1], "now_s");
+        assert_eq!(all.windows(2).filter(|w| falls(w)).count(), usize::from(back.is_some()), "{step}");
         let periodic: Vec<&Value> = all.iter().filter(|l| l["periodic"] == true).collect();
         assert!(
             !periodic.is_empty() && periodic.iter().all(|l| number(l, "next_start_s") > number(l, "now_s")),

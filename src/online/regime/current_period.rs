@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::burst_threshold::{BurstThreshold, typical_idle};
 use super::super::forecast::WindowAnalysis;
+use super::super::prediction::Overdue;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
 
@@ -29,6 +30,9 @@ pub(super) struct CurrentPeriod {
     pub(super) share: f64,
     /// Highest confidence of any analysis in it.
     pub(super) confidence: f64,
+    /// First burst since the last pause, and the seconds between it and that of the stretch before.
+    #[serde(default)]
+    pub(super) stretch: Option<(f64, f64)>,
 }
 
 impl CurrentPeriod {
@@ -45,12 +49,26 @@ impl CurrentPeriod {
             filled,
             share: answer.share,
             confidence,
+            stretch: None,
         })
     }
 
     /// Seconds over which it has held; 0 if most of its cycles are empty.
     pub(super) fn lasted(&self) -> f64 {
         if self.filled >= LIMITS.on_period { self.until_s - self.since_s } else { 0.0 }
+    }
+
+    /// The burst that has not come by `now_s`, a quarter of a period after it was due.
+    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
+        let late = (now_s - self.until_s) / self.period_s - LIMITS.expected_most;
+        if late < 1.0 {
+            return None;
+        }
+        let cycles = (self.until_s - self.since_s) / self.period_s;
+        let empty = cycles * (1.0 - self.filled).max(0.0);
+        let (miss, end) = ((empty + 1.0) / (cycles + 2.0), 1.0 / (cycles + 2.0));
+        let goes_on = (1.0 - end) * miss.powf(late.floor());
+        Some(Overdue { due_s: self.until_s + self.period_s, ended_probability: end / (end + goes_on) })
     }
 
     pub(super) fn same(&self, other: &CurrentPeriod) -> bool {
@@ -91,10 +109,14 @@ impl CurrentPeriod {
     /// Length of the longest burst of the window, those before the regime included. The last burst is left out: it may have
     /// merged with the one that follows.
     pub(super) fn longest_burst(&self, profile: &Profile) -> f64 {
-        let merge_s = self.threshold.merge_s.max(LIMITS.longest_parting * typical_idle(profile));
-        let bursts = chains::cut(profile, self.threshold.threshold, merge_s).into_iter();
-        let inside = bursts.filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
+        let inside = self.parted(profile).into_iter().filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
         inside.map(|b| b.end_s - b.start_s).fold(0.0, f64::max)
+    }
+
+    /// The bursts of the window and smaller ones, whole although the profile shows idle times inside the latest.
+    fn parted(&self, profile: &Profile) -> Vec<Burst> {
+        let merge_s = self.threshold.merge_s.max(LIMITS.longest_parting * typical_idle(profile));
+        chains::cut(profile, self.threshold.threshold, merge_s)
     }
 
     /// Bursts that overlap `from..to`.
@@ -131,6 +153,31 @@ impl CurrentPeriod {
         let multiple = in_place && ratio > 1.5 && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
         let periods = if multiple { LIMITS.multiple * ratio.round() * ratio } else { LIMITS.followed };
         self.lasted() >= periods * before.period_s
+    }
+
+    /// Takes the period up again after a pause of any length or a step of the clock, once two bursts in a row are a period apart. Pauses
+    /// that recur part the bursts of another period, which has this one inside.
+    pub(super) fn resume(&mut self, profile: &Profile) {
+        let mut bursts = self.parted(profile);
+        bursts.retain(|b| b.bytes >= LIMITS.smallest_burst * self.threshold.bytes);
+        let [.., before, last] = &bursts[..] else { return };
+        let gap = (last.start_s - before.start_s) / self.period_s;
+        if before.start_s <= self.until_s || (gap - 1.0).abs() > LIMITS.in_phase {
+            return;
+        }
+        let first_s = bursts.iter().find(|b| b.start_s > self.until_s).map_or(before.start_s, |b| b.start_s);
+        if first_s > self.until_s + LIMITS.missed_cycles * self.period_s {
+            let between_s = first_s - self.stretch.map_or(self.since_s, |s| s.0);
+            let recurs =
+                self.stretch.is_some_and(|(_, earlier_s)| (between_s / earlier_s).ln().abs() <= LIMITS.resumed);
+            if recurs {
+                return;
+            }
+            self.stretch = Some((first_s, between_s));
+        }
+        // the stretches are one, as if the pause had been a period
+        self.since_s = last.start_s - (self.until_s - self.since_s);
+        self.until_s = last.start_s;
     }
 
     /// Moves the end on to the last burst in phase.
