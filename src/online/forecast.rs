@@ -28,6 +28,9 @@ pub(super) struct Forecast {
     drift_s: f64,
     /// Seconds from the true onset of a burst to the one at the threshold.
     lead_s: f64,
+    /// One burst a period, known by its own start.
+    #[serde(default)]
+    simple: bool,
 }
 
 /// The result for one window.
@@ -136,6 +139,13 @@ impl Forecast {
         Forecast { next_start_s, gap_s, ..self.clone() }
     }
 
+    /// The burst that is due, if it can be told by its start alone.
+    pub(super) fn due(&self) -> Option<Due> {
+        let start_s = self.next_start_s + self.lead_s;
+        let std_s = self.next_start_std_s.filter(|_| self.simple)?;
+        Some(Due { start_s, std_s, period_s: self.period_s, bin_s: None })
+    }
+
     fn of(f: &BurstPeriod, profile: &Profile, threshold: Option<BurstThreshold>, now_s: f64) -> Option<Forecast> {
         let period = f.period_s;
         let last = f.bursts.last()?;
@@ -189,6 +199,7 @@ impl Forecast {
             gap_s: (f.clock == Clock::Renewal).then_some(f.next.gap_s),
             drift_s: f.next.drift_s,
             lead_s: f.bin_s.map_or(lead.typical_s, |bin_s| -0.5 * bin_s),
+            simple: !compound && f.bin_s.is_none(),
         })
     }
 }

@@ -10,6 +10,7 @@ use super::forecast::{Forecast, WindowAnalysis};
 use super::prediction::Overdue;
 use super::regime::{Change, RegimeTracker};
 use super::window::Window;
+use crate::signal::profile::Profile;
 use crate::signal::{Mode, Span};
 
 /// See the module.
@@ -25,6 +26,9 @@ pub(super) struct ModeState {
     /// The last forecast: a pause outlives it.
     #[serde(default)]
     last: Option<Forecast>,
+    /// End of the data at the last analysis, and the bursts that have come as forecast since.
+    #[serde(default)]
+    carried: (f64, u64),
     /// Bytes so far.
     pub(super) fed: f64,
     /// The data before the first period have been dropped, or need not be.
@@ -43,6 +47,7 @@ impl ModeState {
             regime: RegimeTracker::new(change),
             analysis: WindowAnalysis::default(),
             last: None,
+            carried: (0.0, 0),
             fed: 0.0,
             settled: false,
             stale: false,
@@ -106,6 +111,12 @@ impl ModeState {
         }
         self.stale = false;
         let profile = self.profile.profile();
+        if let Some(forecast) = self.carried_on(&profile, now_s) {
+            self.analysis.forecast = Some(forecast);
+            self.last.clone_from(&self.analysis.forecast);
+            return self.regime.go_on(&profile, now_s);
+        }
+        self.carried = (now_s, 0);
         let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
         if let Some(rhythm) = self.analysis.rhythm {
             self.interior.learn(rhythm, &profile);
@@ -142,6 +153,32 @@ impl ModeState {
             self.settled = true;
         }
         change
+    }
+
+    /// The forecast carried on without an analysis, while each burst comes as forecast: until so many have come that they tell more of
+    /// the period than those before.
+    fn carried_on(&mut self, profile: &Profile, now_s: f64) -> Option<Forecast> {
+        let (forecast, threshold) = (self.analysis.forecast.as_ref()?, self.analysis.threshold?);
+        let (since_s, carried) = self.carried;
+        let few = (carried + 1) as f64 <= LIMITS.growth * (forecast.cycles - carried) as f64;
+        let due = forecast.due().filter(|_| few && forecast.confidence >= LIMITS.settled_confidence)?;
+        let bursts = threshold.bursts(profile);
+        let new = bursts.iter().rev().take_while(|b| b.start_s > since_s).count() as u64;
+        let follows = |start_s: f64| {
+            let before = bursts.iter().rev().find(|b| b.start_s < start_s);
+            before.is_some_and(|b| ((start_s - b.start_s) / due.period_s - 1.0).abs() <= LIMITS.in_phase)
+        };
+        match threshold.latest(profile, due, now_s) {
+            Some(start_s) if new <= carried + 1 && follows(start_s) => {
+                self.carried.1 += 1;
+                let mut later = forecast.later(start_s, now_s);
+                later.cycles += 1;
+                Some(later)
+            }
+            // the burst in which the analysis was made is known better now
+            None if carried > 0 && new <= carried && now_s < forecast.next_start_s => Some(forecast.clone()),
+            _ => None,
+        }
     }
 
     /// Keeps the last `periods` periods only.

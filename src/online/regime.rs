@@ -74,6 +74,14 @@ impl RegimeTracker {
         self.current.map(|b| b.threshold)
     }
 
+    /// Goes on with the regime while its bursts come as forecast.
+    pub(super) fn go_on(&mut self, profile: &Profile, now_s: f64) -> Option<Change> {
+        if let Some(current) = &mut self.current {
+            current.advance(profile);
+        }
+        self.new_size(profile, now_s)
+    }
+
     /// Compares the bursts of the window and the result of its analysis with the current regime. A burst that lasts until
     /// `now_s`, the end of the data, may go on. `since` analyses the data from a time on. A change of the gap comes before one of
     /// the size.
