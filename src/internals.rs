@@ -35,7 +35,7 @@ pub mod formats {
     use crate::formats::{ReadOptions, Source};
 
     pub use crate::formats::clock::origin_of;
-    pub use crate::formats::series::Readings;
+    pub use crate::formats::series::{Readings, direction, per_second};
 
     /// The decompressed content of a source.
     ///
