@@ -5,7 +5,7 @@
 >>> round(report.primary.period.period_s, 3)
 2.0
 
-Every function takes a path, the content of a file, an open file, a `Trace`, or a table of another package. Keywords are the long
+Every function takes a path, the content of a file, an open file, a `Trace`, or data in memory: arrays, a dict, a list of dicts, a frame. Keywords are the long
 options of the command `iophase`, with the same defaults. Times are seconds on the trace's own clock, sizes bytes.
 """
 
@@ -49,6 +49,7 @@ from ._more import (
     Predictor as Predictor,
     analyze_many as analyze_many,
     from_arrow as from_arrow,
+    detect as detect,
     generate as generate,
     schema as schema,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "dfg",
     "findings",
     "from_arrow",
+    "detect",
     "generate",
     "info",
     "open",

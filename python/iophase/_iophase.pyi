@@ -6,7 +6,7 @@ from typing_extensions import CapsuleType
 from ._answers import Info, Truth
 from ._errors import TraceWarning
 
-_Input: TypeAlias = str | tuple[str, bytes] | Trace
+_Input: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object] | None
 _Warnings: TypeAlias = list[tuple[str, str, str | None]]
 

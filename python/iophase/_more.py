@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _iophase
 from ._base import CLASSES
-from ._commands import SPECS
+from ._columns import table_of
+from ._commands import SPECS, analyze
 from ._core import Progress, _Told, arguments, as_input, warn
 from ._iophase import Trace
 
 if TYPE_CHECKING:
-    from ._answers import Prediction
+    from ._answers import Prediction, Report
     from ._iophase import Table
 
 
@@ -51,11 +52,33 @@ def analyze_many(
 
 
 def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
-    """A trace of the rows of a table: of pandas, polars, DuckDB, pyarrow, or anything with `__arrow_c_stream__`.
+def detect(start: Any, end: Any, bytes: Any, **keywords: Any) -> Report:
+    """The period of bursts, requests or phases in memory; what moves may be any amount.
 
     Args:
-        data: Columns op (read, write, open, close, seek, sync, other), size (bytes) and start_s (seconds); if known end_s, rank,
-            file and offset (bytes). `bytes`, `start` and `end` are other names of theirs.
+        start: Starts, an array or list of seconds on any clock, or of datetimes.
+        end: Their ends.
+        bytes: What they move, in any order.
+        **keywords: Those of `analyze`, such as `method` and `min_period`.
+
+    Returns:
+        The report of `analyze`, with one signal, that of the writes; `primary` is None if it has no period.
+
+    >>> import iophase as iop
+    >>> start = [12.5 * k for k in range(20)]
+    >>> iop.detect(start, [t + 2 for t in start], [1e9] * 20).primary.period.period_s
+    12.5
+    """
+    return analyze({"start": start, "end": end, "bytes": bytes}, **{"mode": "write", "no_patterns": True, **keywords})
+
+
+    """A trace of data in memory: a dict of columns, a list of dicts, a Series, a frame or table of pandas, polars, DuckDB, pyarrow or anything
+    with `__arrow_c_stream__`. Names of columns may be in any case.
+
+    Args:
+        data: Spans or samples. Spans: start_s or start, end_s or end (or duration), size or bytes (or a rate); if known op (read, write,
+            open, close, seek, sync, other; else write), rank, file and offset. Samples: t_s or time, and a rate or several whose names
+            say read or write. Times are seconds, datetimes or durations; those without a zone are in UTC.
         ranks: Number of processes; None counts those that have rows.
         name: Name of the trace in answers and errors.
 
@@ -67,7 +90,8 @@ def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> T
     >>> iop.analyze(iop.from_arrow(rows, ranks=8)).primary.period.dominant.cycles
     14.0
     """
-    return _iophase.of_arrow(data, name, ranks)
+    table = table_of(data)
+    return _iophase.of_arrow(as_input(data) if table is None else table, name, ranks)
 
 
 def generate(job: str, *, seed: int = 0, **parameters: Any) -> Trace:
@@ -133,7 +157,7 @@ class Predictor:
         self._native = _iophase.Predictor(window, change, str(every), mode, min_period)
 
     def feed(self, data: Any, *, job: str | None = None, ranks: int | None = None) -> list[Prediction]:
-        """Takes transfers: a list of dicts with op, size, start_s and if known end_s and rank; a `Trace`; or a table as for
+        """Takes transfers: a list of dicts with op, size, start_s and if known end_s and rank; a `Trace`; or other data as for
         `from_arrow`. Gives the predictions that are due.
 
         Args:
@@ -141,7 +165,9 @@ class Predictor:
             job: Name of the job, where one predictor follows several.
             ranks: Number of ranks, if it is known.
         """
-        rows = data if isinstance(data, list) or hasattr(data, "__arrow_c_stream__") else as_input(data)
+        if isinstance(data, list) and not data:
+            data = {"start": [], "bytes": []}
+        rows = as_input(data)
         if isinstance(rows, (str, tuple)):
             rows = _iophase.open(rows, [], None)
             warn(rows._warnings, rows.path)

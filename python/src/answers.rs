@@ -25,6 +25,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::cli::args::{Cli, Command};
+use crate::cli::shared::ReadingArgs;
 use crate::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 use crate::errors;
 use crate::table::{Columns, Table};
@@ -371,6 +372,28 @@ fn threads(command: &Command) -> Option<usize> {
     }
 }
 
+/// How the inputs of a command are read.
+fn reading(command: &Command) -> Option<&ReadingArgs> {
+    Some(match command {
+        Command::Analyze(a) => &a.input.reading,
+        Command::Findings(a) => &a.input.reading,
+        Command::Patterns(a) => &a.input.reading,
+        Command::Classify(a) => &a.input.reading,
+        Command::Info(a) => &a.input.reading,
+        Command::Dfg(a) => &a.input.reading,
+        Command::Report(a) => &a.input.reading,
+        Command::Compare(a) => &a.reading,
+        Command::Convert(a) => &a.reading,
+        _ => return None,
+    })
+}
+
+/// The inputs with the rows of tables as traces.
+fn settled(command: &Command, inputs: Vec<Given>) -> Result<Vec<Given>> {
+    let reading = reading(command).ok_or_else(wrong_command)?;
+    inputs.into_iter().map(|given| given.settled(reading)).collect()
+}
+
 fn parsed(py: Python<'_>, command: &str, arguments: &[String], inputs: &[Given]) -> PyResult<(Command, Option<usize>)> {
     let names: Vec<String> = inputs.iter().map(Given::name).collect();
     let command = parse(command, arguments, &names).map_err(|e| errors::exception(py, &e))?;
@@ -393,13 +416,16 @@ pub fn answer(
     let named = if command == "compare" { &inputs[..inputs.len().min(1)] } else { &inputs[..] };
     let named = if command == "compare" { [named, named].concat() } else { named.to_vec() };
     let (parsed, threads) = parsed(py, command, &arguments, &named)?;
-    work::run(py, threads, progress.as_ref(), move |control| match &parsed {
-        Command::Dfg(_) => graph_of(&parsed, &inputs, control),
-        Command::Compare(_) => {
-            let (a, b) = inputs.split_at(before.min(inputs.len()));
-            comparison(&parsed, [a, b], control)
+    work::run(py, threads, progress.as_ref(), move |control| {
+        let inputs = settled(&parsed, inputs)?;
+        match &parsed {
+            Command::Dfg(_) => graph_of(&parsed, &inputs, control),
+            Command::Compare(_) => {
+                let (a, b) = inputs.split_at(before.min(inputs.len()));
+                comparison(&parsed, [a, b], control)
+            }
+            _ => of_one(&parsed, inputs.first().ok_or_else(|| errors::usage("no trace"))?, control),
         }
-        _ => of_one(&parsed, inputs.first().ok_or_else(|| errors::usage("no trace"))?, control),
     })
 }
 
@@ -414,7 +440,10 @@ pub fn report_page(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let (command, threads) = parsed(py, "report", &arguments, &inputs)?;
-    work::run(py, threads, progress.as_ref(), move |control| page(&command, &inputs, shown, control))
+    work::run(py, threads, progress.as_ref(), move |control| {
+        let inputs = settled(&command, inputs)?;
+        page(&command, &inputs, shown, control)
+    })
 }
 
 /// Refuses a page in whose place is one of these inputs, or a trace.
@@ -445,8 +474,7 @@ pub fn open(
 ) -> PyResult<PyTrace> {
     let (command, threads) = parsed(py, "info", &arguments, std::slice::from_ref(&input))?;
     let Command::Info(a) = command else { return Err(errors::bug()) };
-    let loaded = work::run(py, threads, progress.as_ref(), move |c| trace::open(&input, &a.input.reading, c))?;
-    Ok(PyTrace(Arc::new(loaded)))
+    work::run(py, threads, progress.as_ref(), move |c| trace::open(input, &a.input.reading, c)).map(PyTrace)
 }
 
 /// Writes a trace in another format; gives the number of rows and what could not be written.
@@ -467,7 +495,7 @@ pub fn convert_rows(
         let output = Output { path: a.output.clone(), content: Content::Trace, option: None };
         let read = if let Given::Path(path) = &input { std::slice::from_ref(path) } else { &[] };
         draft::check(&[output], read)?;
-        let trace = input.rows(&a.reading, control, false)?;
+        let trace = input.settled(&a.reading)?.rows(&a.reading, control, false)?;
         convert::write(&a, &trace, writer)
     })?;
     Ok((done.rows, plain(&done.notes)))

@@ -25,6 +25,7 @@ mod _iophase {
     use std::sync::Arc;
 
     use clap::{ArgAction, CommandFactory};
+    use iophase::formats::SeriesOptions;
     use iophase::internals::render::json;
     use pyo3::prelude::*;
     use serde_json::{Value, json};
@@ -55,7 +56,7 @@ mod _iophase {
     #[pyo3(signature = (data, name, ranks=None))]
     fn of_arrow(py: Python<'_>, data: &Bound<'_, PyAny>, name: String, ranks: Option<u64>) -> PyResult<PyTrace> {
         let reader = arrow::import(data)?;
-        let rows = work::run(py, None, None, move |_| rows::trace(reader, &name, ranks))?;
+        let rows = work::run(py, None, None, move |_| rows::trace(reader, &name, ranks, &SeriesOptions::default()))?;
         Ok(PyTrace(Arc::new(trace::Loaded::of(rows, None))))
     }
 

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_buffer::Buffer;
 use arrow_data::{ArrayData, ArrayDataBuilder};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
@@ -169,8 +169,25 @@ fn type_named(name: &str) -> Option<DataType> {
         "dictionary<uint32, large_utf8>" => {
             DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::LargeUtf8))
         }
-        _ => return None,
+        _ => return time_named(name),
     })
+}
+
+/// A type of times, such as `duration[ms]`.
+fn time_named(name: &str) -> Option<DataType> {
+    let (kind, unit) = name.strip_suffix(']')?.split_once('[')?;
+    let unit = match unit {
+        "s" => TimeUnit::Second,
+        "ms" => TimeUnit::Millisecond,
+        "us" => TimeUnit::Microsecond,
+        "ns" => TimeUnit::Nanosecond,
+        _ => return None,
+    };
+    match kind {
+        "timestamp" => Some(DataType::Timestamp(unit, None)),
+        "duration" => Some(DataType::Duration(unit)),
+        _ => None,
+    }
 }
 
 /// The buffers of a column: length, bits of known values, data, dictionary.

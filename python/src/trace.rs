@@ -1,12 +1,12 @@
 //! Traces: read once, then looked at in many ways.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::types::{UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, RecordBatchReader,
+    StringArray, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use iophase::formats::{self, Format, ReadOptions, Source};
@@ -18,11 +18,11 @@ use iophase::{Error, ErrorKind, Remedy, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::arrow::{Plain, buffer};
+use crate::arrow::{self, Plain, buffer};
 use crate::cli::shared::ReadingArgs;
-use crate::errors;
 use crate::table::{Columns, Table};
 use crate::work::{self, Control};
+use crate::{errors, rows};
 
 /// What a trace is read from, so that other parts of it can be read.
 #[derive(Clone)]
@@ -61,7 +61,15 @@ pub enum Given {
     Bytes(Source),
     /// A trace.
     Trace(Arc<Loaded>),
+    /// Rows of a table, which can be read once.
+    Table(Rows),
 }
+
+/// Rows that wait to be read.
+pub type Rows = Arc<Mutex<Option<Box<dyn RecordBatchReader + Send>>>>;
+
+/// Name of a table as an input.
+const TABLE: &str = "table";
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Given {
     type Error = PyErr;
@@ -74,6 +82,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
             let (name, bytes) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?.cast_into::<PyBytes>()?);
             return Ok(Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())));
         }
+        if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
+            return Ok(Given::Table(Arc::new(Mutex::new(Some(arrow::import(&object)?)))));
+        }
         Ok(Given::Path(object.extract()?))
     }
 }
@@ -85,7 +96,17 @@ impl Given {
             Given::Path(path) => path.display().to_string(),
             Given::Bytes(source) => source.name().to_owned(),
             Given::Trace(trace) => trace.rows.path.clone(),
+            Given::Table(_) => TABLE.to_owned(),
         }
+    }
+
+    /// The same with the rows of a table as a trace.
+    pub fn settled(self, reading: &ReadingArgs) -> Result<Given> {
+        let Given::Table(rows) = &self else { return Ok(self) };
+        let reader = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let reader = reader.ok_or_else(|| errors::usage("the rows of the table were read before"))?;
+        let trace = rows::trace(reader, TABLE, None, &reading.options()?.series)?;
+        Ok(Given::Trace(Arc::new(Loaded::of(trace, None))))
     }
 
     /// What it is read from; `None` for a trace that is in no file.
@@ -95,6 +116,7 @@ impl Given {
             Given::Path(path) => Source::open(path, &read.limits)?,
             Given::Bytes(source) => source.clone(),
             Given::Trace(trace) => return Ok(trace.origin.clone()),
+            Given::Table(_) => return Ok(None),
         };
         Ok(Some(Origin { source, format: reading.format()?, read }))
     }
@@ -126,14 +148,18 @@ impl Given {
 }
 
 /// Reads a trace with its counters.
-pub fn open(given: &Given, reading: &ReadingArgs, control: &Control) -> Result<Loaded> {
+pub fn open(given: Given, reading: &ReadingArgs, control: &Control) -> Result<Arc<Loaded>> {
+    let given = given.settled(reading)?;
+    if let Given::Trace(loaded) = given {
+        return Ok(loaded);
+    }
     let Some(Origin { source, format, read }) = given.origin(reading)? else {
         return Err(errors::usage("the trace is in no file"));
     };
     control.expect(source.stored_bytes());
     let rows = formats::read(&source, format, &control.reading(read.clone().counters(true)))?;
     let origin = Some(Origin { source, format, read });
-    Ok(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None })
+    Ok(Arc::new(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None }))
 }
 
 /// The values of a column; none if all rows agree.
