@@ -32,7 +32,12 @@ class Table:
 
     def __len__(self) -> int: ...
     def __getitem__(self, name: str, /) -> Column: ...
-    def __iter__(self) -> Iterator[str]: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows as dicts."""
+
+    def keys(self) -> list[str]:
+        """Names of the columns, so that dict(table) has them."""
+
     def __contains__(self, name: object, /) -> bool: ...
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as a list of dicts."""

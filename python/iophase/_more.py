@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def analyze_many(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     threads: int | None = None,
     on_error: Literal["row", "skip", "raise"] = "row",
@@ -29,7 +29,7 @@ def analyze_many(
     """Analyses many logs side by side; gives a table with one row for each log and mode.
 
     Args:
-        paths: Files and folders, each a trace.
+        paths: A file or folder, or several, each a trace.
         threads: Number of threads; None: one per core.
         on_error: What is done with a log that cannot be read: `row` gives it a row whose `error` says why, `skip` leaves it out,
             `raise` raises the error.
@@ -45,7 +45,8 @@ def analyze_many(
     >>> table["verdict"].to_list()
     ['periodic', 'irregular']
     """
-    all_paths = [os.fsdecode(p) for p in paths]
+    alone = isinstance(paths, (str, bytes, os.PathLike))
+    all_paths = [os.fsdecode(p) for p in ([paths] if alone else paths)]
     given = arguments({"threads": threads, **keywords}, *SPECS["analyze"])
     with _Told(progress) as tell:
         return _iophase.many(all_paths, given, on_error, tell)

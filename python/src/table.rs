@@ -215,6 +215,46 @@ fn aligned(bytes: Vec<u8>) -> Buffer {
     Buffer::from_slice_ref(&bytes)
 }
 
+impl Table {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> PyResult<Column> {
+        let schema = self.batch.schema();
+        let Ok(i) = schema.index_of(name) else {
+            let known = self.columns().join(", ");
+            return Err(PyKeyError::new_err(format!("no column is called {name}; there are: {known}")));
+        };
+        Ok(Column { field: schema.field(i).clone(), array: self.batch.column(i).clone() })
+    }
+
+    fn row<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            row.set_item(field.name(), Cell::of(column.as_ref(), i).object(py)?)?;
+        }
+        Ok(row)
+    }
+}
+
+/// The rows of a table, one after the other.
+#[pyclass(module = "iophase._iophase")]
+pub struct TableRows {
+    table: Table,
+    next: usize,
+}
+
+#[pymethods]
+impl TableRows {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let i = self.next;
+        self.next += 1;
+        (i < self.table.batch.num_rows()).then(|| self.table.row(py, i)).transpose()
+    }
+}
+
 #[pymethods]
 impl Table {
     /// The rows as a stream of Arrow; another schema than its own cannot be had.
@@ -259,16 +299,17 @@ impl Table {
     }
 
     fn __getitem__(&self, name: &str) -> PyResult<Column> {
-        let schema = self.batch.schema();
-        let Ok(i) = schema.index_of(name) else {
-            let known = self.columns().join(", ");
-            return Err(PyKeyError::new_err(format!("no column is called {name}; there are: {known}")));
-        };
-        Ok(Column { field: schema.field(i).clone(), array: self.batch.column(i).clone() })
+        self.column(name)
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        PyList::new(py, self.columns())?.into_any().try_iter().map(Bound::into_any)
+    /// The rows as dicts: `len()` of them, and what pandas makes a frame of.
+    fn __iter__(&self) -> TableRows {
+        TableRows { table: self.clone(), next: 0 }
+    }
+
+    /// Names of the columns, so that `dict(table)` has them.
+    fn keys(&self) -> Vec<String> {
+        self.columns()
     }
 
     fn __contains__(&self, name: &str) -> bool {
@@ -277,15 +318,7 @@ impl Table {
 
     /// The rows as a list of dicts.
     fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let (names, columns) = (self.columns(), self.batch.columns());
-        let row = |i: usize| {
-            let row = PyDict::new(py);
-            for (name, column) in names.iter().zip(columns) {
-                row.set_item(name, Cell::of(column.as_ref(), i).object(py)?)?;
-            }
-            Ok(row)
-        };
-        PyList::new(py, (0..self.batch.num_rows()).map(row).collect::<PyResult<Vec<_>>>()?)
+        PyList::new(py, (0..self.batch.num_rows()).map(|i| self.row(py, i)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The columns as a dict of lists.
