@@ -85,15 +85,52 @@ class Part:
         return hash(json.dumps(self._data, sort_keys=True))
 
     def __reduce__(self) -> Any:
-        return type(self)._of, (self._data, None)
+        return type(self)._of, (self._data, self._root)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={shown(value)}" for name, value in self._data.items())
         return f"{type(self).__name__}({fields})"
 
 
-def _restored(kind: str, json: str, text: str) -> Answer:
-    made: Answer = CLASSES[kind]._made(json, None, text)  # type: ignore[attr-defined]
+class Kept:
+    """What the native part can be asked for by an answer, for one that was pickled."""
+
+    def __init__(self, native: NativeAnswer | Kept, signals: int) -> None:
+        self._texts = native.text(False), native.text(True)
+        self._pictures = native.pictures()
+        parts = ("bandwidth", "bursts", "spectrum", "signal_pictures", "figures")
+        self._signals = [{part: getattr(native, part)(i) for part in parts} for i in range(signals)]
+
+    def text(self, verbose: bool = False) -> str:
+        return self._texts[verbose]
+
+    def pictures(self) -> list[tuple[str, str]]:
+        return self._pictures
+
+    def signal_pictures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
+        return [picture for picture in self._signals[i]["signal_pictures"] if only in (None, picture[0])]
+
+    def figures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
+        return [figure for figure in self._signals[i]["figures"] if only in (None, figure[0])]
+
+    def bandwidth(self, i: int) -> Table:
+        return self._signals[i]["bandwidth"]
+
+    def bursts(self, i: int) -> Table:
+        return self._signals[i]["bursts"]
+
+    def spectrum(self, i: int) -> Table:
+        return self._signals[i]["spectrum"]
+
+
+def _restored(kind: str, json: str, native: Kept | None, text: str | None) -> Answer:
+    made: Answer = CLASSES[kind]._made(json, native, text)  # type: ignore[attr-defined]
     return made
 
 
@@ -102,12 +139,12 @@ class Answer(Part):
 
     __slots__ = ("_json", "_native", "_parsed", "_text")
     _json: str
-    _native: NativeAnswer | None
+    _native: NativeAnswer | Kept | None
     _text: str | None
     _parsed: dict[str, Any] | None
 
     @classmethod
-    def _made(cls, json: str, native: NativeAnswer | None, text: str | None = None) -> Any:
+    def _made(cls, json: str, native: NativeAnswer | Kept | None, text: str | None = None) -> Any:
         answer = cls.__new__(cls)
         for name, value in (("_json", json), ("_native", native), ("_text", text), ("_parsed", None)):
             object.__setattr__(answer, name, value)
@@ -133,9 +170,7 @@ class Answer(Part):
         """The text that the command prints, with `verbose` the one of `-v`."""
         if self._native is not None:
             return self._native.text(verbose)
-        if verbose or self._text is None:
-            raise ValueError("an answer that was pickled has its short text only; ask again")
-        return self._text
+        return self._text or ""
 
     def pictures(self) -> dict[str, str]:
         """Pictures of the answer as SVG, by name."""
@@ -148,7 +183,9 @@ class Answer(Part):
         return hash(self._json)
 
     def __reduce__(self) -> Any:
-        return _restored, (type(self).__name__, self._json, self.text())
+        signals = len(self._data["signals"]) if isinstance(self, ReportBase) else 0
+        native = None if self._native is None else Kept(self._native, signals)
+        return _restored, (type(self).__name__, self._json, native, self._text)
 
     def __str__(self) -> str:
         return self.text()
@@ -195,10 +232,9 @@ class SignalBase(Part):
 
     __slots__ = ()
 
-    def _behind(self) -> tuple[NativeAnswer, int]:
+    def _behind(self) -> tuple[NativeAnswer | Kept, int]:
         root = self._root
-        if root is None or root._native is None:
-            raise ValueError("a report that was pickled has no signals behind it; analyse the trace again")
+        assert root is not None and root._native is not None
         modes = [s["mode"] for s in root._data["signals"]]
         return root._native, modes.index(self._data["mode"])
 

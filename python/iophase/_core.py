@@ -221,6 +221,44 @@ def converted(source: Source, output: Any, keywords: dict[str, Any], spec: Any) 
     return rows
 
 
+def kept(trace: Trace) -> Any:
+    """What makes a trace again in another process: the content of its file or folder, its rows, or the job."""
+    function, source, *rest = trace._made
+    if function == "open":
+        name, content = source if isinstance(source, tuple) else (os.fsdecode(source), source)
+        source = (name, content if isinstance(content, bytes) else _content(content))
+    return _remade, (function, source, *rest)
+
+
+def _content(path: str | os.PathLike[str]) -> bytes | dict[str, bytes]:
+    """The content of a file, or of all files of a folder by their paths in it."""
+    if os.path.isdir(path):
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        return {os.path.relpath(p, path): _content(p) for p in paths}  # type: ignore[misc]
+    with open(path, "rb") as file:
+        return file.read()
+
+
+#: Folders of traces that came from another process; they go with this one.
+_unpacked: list[Any] = []
+
+
+def _remade(function: str, source: Any, *rest: Any) -> Trace:
+    if function == "open" and isinstance(source[1], dict):
+        import tempfile
+
+        _unpacked.append(tempfile.TemporaryDirectory(prefix="iophase-"))
+        folder = os.path.join(_unpacked[-1].name, os.path.basename(os.path.normpath(source[0])))
+        for name, content in source[1].items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(content)
+        source = (source[0], folder)
+    trace: Trace = getattr(_iophase, function)(source, *rest)
+    return trace
+
+
 def info_of(trace: Trace) -> Info:
     made: Info = CLASSES["Info"]._made(*_made_of("info", trace))  # type: ignore[attr-defined]
     return made

@@ -52,7 +52,6 @@ def analyze_many(
         return _iophase.many(all_paths, given, on_error, tell)
 
 
-def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
 def detect(start: Any, end: Any, bytes: Any, **keywords: Any) -> Report:
     """The period of bursts, requests or phases in memory; what moves may be any amount.
 
@@ -73,6 +72,7 @@ def detect(start: Any, end: Any, bytes: Any, **keywords: Any) -> Report:
     return analyze({"start": start, "end": end, "bytes": bytes}, **{"mode": "write", "no_patterns": True, **keywords})
 
 
+def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
     """A trace of data in memory: a dict of columns, a list of dicts, a Series, a frame or table of pandas, polars, DuckDB, pyarrow or anything
     with `__arrow_c_stream__`. Names of columns may be in any case.
 
@@ -174,6 +174,12 @@ class Predictor:
             warn(rows._warnings, rows.path)
         lines = self._native.feed(rows, job, ranks)
         return [CLASSES["Prediction"]._made(line, None, line) for line in lines]  # type: ignore[attr-defined]
+
+    def __copy__(self) -> Predictor:
+        make, state = self._native.__reduce__()
+        other = type(self).__new__(type(self))
+        other._native = make(*state)
+        return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Stores the state in a file, which is whole at every moment."""

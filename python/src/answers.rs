@@ -29,7 +29,7 @@ use crate::cli::shared::ReadingArgs;
 use crate::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 use crate::errors;
 use crate::table::{Columns, Table};
-use crate::trace::{self, Given, Loaded, PyTrace};
+use crate::trace::{self, Given, Loaded, Made, PyTrace};
 use crate::work::{self, Control};
 
 /// A text or a picture that is made when it is asked for.
@@ -474,7 +474,7 @@ pub fn open(
 ) -> PyResult<PyTrace> {
     let (command, threads) = parsed(py, "info", &arguments, std::slice::from_ref(&input))?;
     let Command::Info(a) = command else { return Err(errors::bug()) };
-    work::run(py, threads, progress.as_ref(), move |c| trace::open(input, &a.input.reading, c)).map(PyTrace)
+    work::run(py, threads, progress.as_ref(), move |c| trace::open(input, &a.input.reading, arguments, c)).map(PyTrace)
 }
 
 /// Writes a trace in another format; gives the number of rows and what could not be written.
@@ -512,9 +512,10 @@ pub fn generate_rows(py: Python<'_>, arguments: Vec<String>) -> PyResult<PyTrace
     let Command::Generate(job) = parsed.map_err(|e| errors::exception(py, &e))?.command else {
         return Err(errors::bug());
     };
+    let made = Made::Generated(arguments.clone());
     let loaded = work::run(py, None, None, move |_| {
         let run = job.job()?;
-        Ok(Loaded::of(run.trace()?, Some(json::line(run.truth())?)))
+        Ok(Loaded::of(run.trace()?, made, Some(json::line(run.truth())?)))
     })?;
     Ok(PyTrace(Arc::new(loaded)))
 }

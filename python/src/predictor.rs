@@ -15,7 +15,7 @@ use iophase::online::{Every, Options, Prediction};
 use iophase::record::{Clock, Data, Interval, Trace};
 use iophase::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::trace::{Loaded, PyTrace};
 use crate::{arrow, errors, rows, work};
@@ -104,6 +104,14 @@ fn predictions(jobs: &mut Jobs, fed: &Message) -> Result<Vec<String>> {
     Ok(lines)
 }
 
+impl Predictor {
+    /// The state as it is stored.
+    fn state(&self) -> Result<Vec<u8>> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Checkpoint::new(None, Faults::default(), jobs).to_bytes()
+    }
+}
+
 #[pymethods]
 impl Predictor {
     #[new]
@@ -143,11 +151,20 @@ impl Predictor {
 
     /// Stores the state in a file, which is whole at every moment.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let store = || {
-            let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            checkpoint::store(&path, &Checkpoint::new(None, Faults::default(), jobs).to_bytes()?)
-        };
-        py.detach(store).map_err(|e| errors::exception(py, &e))
+        py.detach(|| checkpoint::store(&path, &self.state()?)).map_err(|e| errors::exception(py, &e))
+    }
+
+    /// The state, and what makes a predictor of it.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let state = py.detach(|| self.state()).map_err(|e| errors::exception(py, &e))?;
+        let make = py.get_type::<Predictor>().getattr("_of_state")?;
+        (make, (PyBytes::new(py, &state),)).into_pyobject(py)
+    }
+
+    #[staticmethod]
+    fn _of_state(py: Python<'_>, state: Vec<u8>) -> PyResult<Predictor> {
+        let state = py.detach(|| Checkpoint::of_bytes(&state)).map_err(|e| errors::exception(py, &e))?;
+        Ok(Predictor { jobs: Arc::new(Mutex::new(state.jobs)) })
     }
 
     /// The predictor of a stored state.

@@ -12,11 +12,13 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::formats::darshan::Log;
 use iophase::record::{
-    Column, CounterModule, Counters, Data, FileId, Files, Intervals, NOT_COUNTED, Op, Requests, Trace,
+    Clock, Column, CounterModule, Counters, Data, FileId, Files, Intervals, NOT_COUNTED, Op, Requests, Timing, Trace,
+    Warning,
 };
 use iophase::{Error, ErrorKind, Remedy, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
+use serde::{Deserialize, Serialize};
 
 use crate::arrow::{self, Plain, buffer};
 use crate::cli::shared::ReadingArgs;
@@ -35,6 +37,17 @@ pub struct Origin {
     pub read: ReadOptions,
 }
 
+/// How a trace was made, for a copy in another process.
+#[derive(Clone)]
+pub enum Made {
+    /// By reading an input, with these arguments of `info`.
+    Read(Given, Vec<String>),
+    /// By these arguments of `generate`.
+    Generated(Vec<String>),
+    /// Of a table: by its rows.
+    Rows,
+}
+
 /// A trace in memory.
 pub struct Loaded {
     /// Where it is from; `None` for tables and generated jobs.
@@ -43,12 +56,13 @@ pub struct Loaded {
     pub rows: Arc<Trace>,
     requests: OnceLock<Table>,
     truth: Option<String>,
+    made: Made,
 }
 
 impl Loaded {
     /// A trace that is in no file.
-    pub fn of(rows: Trace, truth: Option<String>) -> Loaded {
-        Loaded { origin: None, rows: Arc::new(rows), requests: OnceLock::new(), truth }
+    pub fn of(rows: Trace, made: Made, truth: Option<String>) -> Loaded {
+        Loaded { origin: None, rows: Arc::new(rows), requests: OnceLock::new(), truth, made }
     }
 }
 
@@ -59,6 +73,8 @@ pub enum Given {
     Path(PathBuf),
     /// The content of a file.
     Bytes(Source),
+    /// A folder under another name.
+    Unpacked(String, PathBuf),
     /// A trace.
     Trace(Arc<Loaded>),
     /// Rows of a table, which can be read once.
@@ -79,8 +95,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
             return Ok(Given::Trace(trace.get().0.clone()));
         }
         if let Ok(pair) = object.cast::<PyTuple>() {
-            let (name, bytes) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?.cast_into::<PyBytes>()?);
-            return Ok(Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())));
+            let (name, content) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?);
+            return Ok(match content.cast::<PyBytes>() {
+                Ok(bytes) => Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())),
+                Err(_) => Given::Unpacked(name, content.extract()?),
+            });
         }
         if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
             return Ok(Given::Table(Arc::new(Mutex::new(Some(arrow::import(&object)?)))));
@@ -95,6 +114,7 @@ impl Given {
         match self {
             Given::Path(path) => path.display().to_string(),
             Given::Bytes(source) => source.name().to_owned(),
+            Given::Unpacked(name, _) => name.clone(),
             Given::Trace(trace) => trace.rows.path.clone(),
             Given::Table(_) => TABLE.to_owned(),
         }
@@ -106,7 +126,7 @@ impl Given {
         let reader = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
         let reader = reader.ok_or_else(|| errors::usage("the rows of the table were read before"))?;
         let trace = rows::trace(reader, TABLE, None, &reading.options()?.series)?;
-        Ok(Given::Trace(Arc::new(Loaded::of(trace, None))))
+        Ok(Given::Trace(Arc::new(Loaded::of(trace, Made::Rows, None))))
     }
 
     /// What it is read from; `None` for a trace that is in no file.
@@ -115,6 +135,7 @@ impl Given {
         let source = match self {
             Given::Path(path) => Source::open(path, &read.limits)?,
             Given::Bytes(source) => source.clone(),
+            Given::Unpacked(name, path) => Source::open(path, &read.limits)?.named(name),
             Given::Trace(trace) => return Ok(trace.origin.clone()),
             Given::Table(_) => return Ok(None),
         };
@@ -148,7 +169,7 @@ impl Given {
 }
 
 /// Reads a trace with its counters.
-pub fn open(given: Given, reading: &ReadingArgs, control: &Control) -> Result<Arc<Loaded>> {
+pub fn open(given: Given, reading: &ReadingArgs, arguments: Vec<String>, control: &Control) -> Result<Arc<Loaded>> {
     let given = given.settled(reading)?;
     if let Given::Trace(loaded) = given {
         return Ok(loaded);
@@ -159,7 +180,8 @@ pub fn open(given: Given, reading: &ReadingArgs, control: &Control) -> Result<Ar
     control.expect(source.stored_bytes());
     let rows = formats::read(&source, format, &control.reading(read.clone().counters(true)))?;
     let origin = Some(Origin { source, format, read });
-    Ok(Arc::new(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None }))
+    let made = Made::Read(given, arguments);
+    Ok(Arc::new(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None, made }))
 }
 
 /// The values of a column; none if all rows agree.
@@ -343,6 +365,47 @@ fn bins(log: &Log, layer: &str) -> Result<Bins> {
     Ok(all)
 }
 
+/// What the rows of a trace that was made of a table do not say: what it counts and warns of, and where its clock begins.
+#[derive(Serialize, Deserialize)]
+struct Besides {
+    path: String,
+    ranks: u64,
+    /// Its rows are readings, this far apart.
+    bin_s: Option<f64>,
+    clock: Clock,
+    counts: [u64; 3],
+    layers: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+impl Besides {
+    fn of(t: &Trace) -> Besides {
+        let counts = [t.quality.records_read, t.quality.clamped, t.quality.clock_backwards];
+        let layers = t.layers.iter().map(|l| l.layer.clone()).collect();
+        let (path, warnings) = (t.path.clone(), t.warnings.clone());
+        Besides { path, ranks: t.ranks, bin_s: t.bin_s, clock: t.clock, counts, layers, warnings }
+    }
+
+    fn put_in(self, t: &mut Trace) {
+        if self.bin_s.is_some() {
+            (t.timing, t.bin_s) = (Timing::Counter, self.bin_s);
+        }
+        [t.quality.records_read, t.quality.clamped, t.quality.clock_backwards] = self.counts;
+        t.layers = self.layers.iter().map(|layer| t.summarise(layer)).collect();
+        (t.path, t.ranks, t.clock, t.warnings) = (self.path, self.ranks, self.clock, self.warnings);
+    }
+}
+
+/// The trace of the rows of a table that a trace of a table has given, and what they do not say.
+#[pyfunction]
+pub fn of_rows(py: Python<'_>, rows: &Bound<'_, PyAny>, besides: &str) -> PyResult<PyTrace> {
+    let besides: Besides = serde_json::from_str(besides).map_err(failed)?;
+    let mut trace =
+        rows::trace(arrow::import(rows)?, TABLE, None, &Default::default()).map_err(|e| errors::exception(py, &e))?;
+    besides.put_in(&mut trace);
+    Ok(PyTrace(Arc::new(Loaded::of(trace, Made::Rows, None))))
+}
+
 /// A trace that was read: rows, counters, facts about the job.
 #[pyclass(frozen, module = "iophase", name = "Trace")]
 pub struct PyTrace(pub Arc<Loaded>);
@@ -487,6 +550,42 @@ impl PyTrace {
     #[getter]
     fn _truth(&self) -> Option<&str> {
         self.0.truth.as_deref()
+    }
+
+    /// How it was made: the name of a function of the native part, and its arguments.
+    #[getter]
+    fn _made<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let trace = &slf.get().0;
+        match &trace.made {
+            Made::Read(Given::Path(path), arguments) => ("open", path, arguments).into_pyobject(py),
+            Made::Read(Given::Bytes(source), arguments) => {
+                let read = ReadOptions::default();
+                let bytes =
+                    iophase::internals::formats::stored(source, &read).map_err(|e| errors::exception(py, &e))?;
+                ("open", (source.name(), PyBytes::new(py, &bytes)), arguments).into_pyobject(py)
+            }
+            Made::Read(Given::Unpacked(name, path), arguments) => ("open", (name, path), arguments).into_pyobject(py),
+            Made::Generated(arguments) => ("generate_rows", arguments).into_pyobject(py),
+            Made::Read(..) | Made::Rows => {
+                let this = slf.get();
+                let rows = if this.has_requests() { this.requests(py)? } else { this.intervals(py)? };
+                let besides = serde_json::to_string(&Besides::of(&trace.rows)).map_err(failed)?;
+                ("of_rows", rows, besides).into_pyobject(py)
+            }
+        }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("iophase._core")?.call_method1("kept", (slf,))
+    }
+
+    /// It cannot be changed.
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn _repr_html_(&self) -> String {
