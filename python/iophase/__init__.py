@@ -43,13 +43,14 @@ from ._errors import (
     TraceWarning as TraceWarning,
     UsageError as UsageError,
 )
+from ._figure import Figure as Figure, Heat as Heat
 from ._iophase import __VERSION__ as __version__
 from ._iophase import Column as Column, Table as Table, Trace as Trace
 from ._more import (
     Predictor as Predictor,
     analyze_many as analyze_many,
-    from_arrow as from_arrow,
     detect as detect,
+    from_arrow as from_arrow,
     generate as generate,
     schema as schema,
 )
@@ -61,8 +62,10 @@ __all__ = [
     "Dfg",
     "EmptyError",
     "Error",
+    "Figure",
     "Findings",
     "FormatError",
+    "Heat",
     "Info",
     "LimitError",
     "OutputError",
@@ -82,10 +85,10 @@ __all__ = [
     "classify",
     "compare",
     "convert",
+    "detect",
     "dfg",
     "findings",
     "from_arrow",
-    "detect",
     "generate",
     "info",
     "open",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ._figure import Figure
     from ._iophase import Answer as NativeAnswer
     from ._iophase import Table
 
@@ -222,6 +223,10 @@ class ReportBase(Answer):
         known = ", ".join(s.mode for s in signals)
         raise UsageError(f"the report has no signal {wanted}; there are: {known}", found=wanted, expected=known)
 
+    def plot(self, name: str = "bandwidth") -> Figure:
+        """A figure of the primary signal, else of the first."""
+        return self.signal().plot(name)
+
     def _repr_html_(self) -> str:
         pictures = "".join(s.svg() for s in self.signals) if self._native is not None else ""  # type: ignore[attr-defined]
         return super()._repr_html_() + pictures
@@ -262,6 +267,17 @@ class SignalBase(Part):
         """Candidates of the period: frequency_hz, period_s, score, confidence, harmonic_of."""
         names = ("frequency_hz", "period_s", "score", "confidence", "harmonic_of")
         return _table(self._data["period"]["candidates"], names)
+
+    def plot(self, name: str = "bandwidth") -> Figure:
+        """A figure of the signal, by the names of `pictures()`; its `axes()` are those of matplotlib."""
+        from ._errors import UsageError
+        from ._figure import Figure
+
+        native, i = self._behind()
+        for (_, data), (_, svg) in zip(native.figures(i, name), native.signal_pictures(i, name)):
+            return Figure(data, svg)
+        known = ", ".join(self.pictures())
+        raise UsageError(f"the signal has no figure {name}; there are: {known}", found=name, expected=known)
 
     def pictures(self) -> dict[str, str]:
         """Pictures of the signal as SVG, by name: bandwidth, spectrum, bursts and others, as its analysis has them."""

@@ -109,16 +109,18 @@ impl Answer {
     #[pyo3(signature = (i, only=None))]
     fn signal_pictures(&self, py: Python<'_>, i: usize, only: Option<&str>) -> PyResult<Pictures> {
         let s = self.behind(i)?;
-        let made = py.detach(|| -> Result<Pictures> {
-            if only == Some("bandwidth") {
-                return Ok(vec![("bandwidth".to_owned(), figure::bandwidth(&s.report, &s.view, &Look::default()))]);
-            }
-            Ok(figure::pictures(&s.report, &s.view, &Look::default(), &[])
-                .into_iter()
-                .map(|(name, svg)| (name.to_owned(), svg))
-                .collect())
-        });
-        made.map_err(|e| errors::exception(py, &e))
+        let only: Vec<String> = only.into_iter().map(str::to_owned).collect();
+        let named = |(name, svg): (&str, String)| (name.to_owned(), svg);
+        Ok(py.detach(|| figure::pictures(&s.report, &s.view, &Look::default(), &only).into_iter().map(named).collect()))
+    }
+
+    /// Figures of a signal as data, by name; with a name only that one.
+    #[pyo3(signature = (i, only=None))]
+    fn figures(&self, py: Python<'_>, i: usize, only: Option<&str>) -> PyResult<Pictures> {
+        let s = self.behind(i)?;
+        let wanted = |name: &&str| only.is_none_or(|o| o == *name);
+        let of = |name: &str| Some((name.to_owned(), figure::figure_data(&s.report, &s.view, name)?.to_string()));
+        Ok(py.detach(|| figure::names().filter(wanted).filter_map(of).collect()))
     }
 
     /// Times and values of the sampled signal.

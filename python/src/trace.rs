@@ -9,6 +9,7 @@ use arrow_array::{
     StringArray, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
+use iophase::analysis::{Heat, Selection};
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::formats::darshan::Log;
 use iophase::record::{
@@ -406,6 +407,30 @@ pub fn of_rows(py: Python<'_>, rows: &Bound<'_, PyAny>, besides: &str) -> PyResu
     Ok(PyTrace(Arc::new(Loaded::of(trace, Made::Rows, None))))
 }
 
+/// Heat maps of writes and reads over the time of the trace, with all ranks.
+fn heats(trace: &Trace, bins: Option<usize>) -> Result<Vec<Heat>> {
+    /// Most cells: 1 GiB.
+    const MOST: usize = 1 << 27;
+    const USUAL: usize = 200;
+    let origin = trace.origin_s as f64;
+    let rows = (0..trace.data.len()).map(|i| trace.row(i)).filter(|row| row.op().moves_bytes());
+    let (mut start, mut end) = rows.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), row| {
+        let (start, end) = row.span();
+        (a.min(start + origin), b.max(end + origin))
+    });
+    let columns = match trace.bin_s.filter(|s| bins.is_none() && *s > 0.0 && end > start) {
+        Some(bin_s) => {
+            (start, end) = ((start / bin_s).floor() * bin_s, (end / bin_s - 1e-6).ceil() * bin_s);
+            ((end - start) / bin_s).round() as usize
+        }
+        None => bins.unwrap_or(USUAL),
+    };
+    if columns == 0 || columns > MOST {
+        return Err(errors::usage(format!("{columns} bins")).expected(format!("1 to {MOST}")));
+    }
+    Ok(Heat::of(trace, &Selection::default(), (start, end), (MOST / columns, columns)))
+}
+
 /// A trace that was read: rows, counters, facts about the job.
 #[pyclass(frozen, module = "iophase", name = "Trace")]
 pub struct PyTrace(pub Arc<Loaded>);
@@ -514,6 +539,24 @@ impl PyTrace {
         table.reals("start_s", start);
         table.reals("end_s", end);
         table.finish()
+    }
+
+    /// Bytes of `write` or `read` by rank and time as an `iophase.Heat`, whose array has a row for each rank and a column for each
+    /// bin; the bins are those of the trace if it has any, else 200.
+    #[pyo3(signature = (op="write", bins=None))]
+    fn heat<'py>(slf: &Bound<'py, Self>, op: &str, bins: Option<usize>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (trace, wanted) = (this.0.rows.clone(), op.to_owned());
+        let heats = work::run(py, None, None, move |_| heats(&trace, bins))?;
+        let heat = heats.into_iter().find(|h| h.mode.name() == wanted);
+        let heat = heat.ok_or_else(|| {
+            this.fail(py, &format!("the trace has no {op} by rank and time"), "see info for its layers")
+        })?;
+        let ranks: Vec<(u32, u32)> = heat.rows.iter().map(|r| r.ranks).collect();
+        let mut cells = Columns::default();
+        cells.reals("bytes", heat.cells);
+        let parts = (op, ranks, heat.start_s, heat.step_s, heat.columns, cells.finish()?.column("bytes")?);
+        py.import("iophase._figure")?.getattr("Heat")?.call1(parts)
     }
 
     /// The files of the trace: file, system (pipes, /proc and the like), stripe_bytes, reads, writes, bytes_read,
