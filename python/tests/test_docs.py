@@ -44,7 +44,7 @@ def test_every_public_name_has_documentation():
 @pytest.mark.parametrize("function, command", [("analyze", "analyze"), ("findings", "findings"), ("dfg", "dfg"), ("classify", "classify")])
 def test_help_has_what_the_help_of_the_command_has(function, command, program):
     documented = " ".join(inspect.getdoc(getattr(iop, function)).split())
-    of_command = program(command, "--help")
+    of_command = program(command, "--help-all")
     for keyword in inspect.signature(getattr(iop, function)).parameters:
         if keyword not in ("source", "progress"):
             assert "--" + keyword.rstrip("_").replace("_", "-") in of_command, keyword
