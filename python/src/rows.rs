@@ -116,7 +116,8 @@ impl<'n> Spans<'n> {
     fn of(schema: &Schema, name: &'n str) -> Option<Self> {
         let (end, length) = (END.find(schema), LENGTH.find(schema));
         let lasts = end.or(length).is_some();
-        let start = START.find(schema).or_else(|| TIME.find(schema).filter(|_| lasts))?;
+        let is_row = lasts || OP.find(schema).is_some();
+        let start = START.find(schema).or_else(|| TIME.find(schema).filter(|_| is_row))?;
         let size = SIZE.find(schema);
         let bytes = size.or_else(|| RATE.find(schema).filter(|_| lasts))?;
         let is_rate = size.is_none();
@@ -140,51 +141,23 @@ impl<'n> Spans<'n> {
     fn take(&mut self, batch: &RecordBatch, how: &SeriesOptions) -> Result<()> {
         let n = batch.num_rows();
         let place = Place { name: self.name, batch, first: self.data.len() };
-        let column = |w: &Wanted| w.find(&batch.schema());
-        let start = place.times(self.start, per_second(0.0, how.time_unit_s))?;
-        if !self.begun && n > 0 {
-            self.begun = true;
-            self.trace.origin_s = origin_of(start.first());
-        }
-        let starts = start.since(self.trace.origin_s);
-        let mut ends = match (self.end, self.length) {
-            (Some(end), _) => place.times(end, per_second(0.0, how.time_unit_s))?.since(self.trace.origin_s),
-            (None, Some(length)) => {
-                let lengths = place.times(length, per_second(0.0, how.time_unit_s))?.since(0);
-                starts.iter().zip(lengths).map(|(start, length)| start + length).collect()
-            }
-            (None, None) => starts.clone(),
-        };
-        for (end, start) in ends.iter_mut().zip(&starts) {
-            if *end < *start {
-                *end = *start;
-                self.bent += 1;
-            }
-        }
-        let wholes = |w: &Wanted, unknown| column(w).map(|c| place.wholes(c, w, unknown)).transpose();
-        let ranks: Vec<u32> = match wholes(&RANK, Some(0))? {
-            None => vec![0; n],
-            Some(r) => (0..n)
-                .map(|i| u32::try_from(r[i]).map_err(|_| place.wrong(i, column(&RANK), &r[i].to_string(), &RANK)))
-                .collect::<Result<_>>()?,
-        };
-        let unit = how.unit_bytes.unwrap_or(1.0);
-        let op = column(&OP).map_or_else(|| Ok(vec![Op::Write; n]), |c| place.ops(c))?;
-        let file = match column(&FILE) {
-            Some(c) => place.files(c, &mut self.trace.files)?,
-            None => vec![FileId::NONE; n],
-        };
+        let (starts, ends) = self.times(&place, per_second(0.0, how.time_unit_s))?;
+        let ranks = place.ranks()?;
         let mut last = None;
         self.ranks.extend(ranks.iter().copied().filter(|r| last.replace(*r) != Some(*r)));
+        let op = place.column(&OP).map_or_else(|| Ok(vec![Op::Write; n]), |c| place.ops(c))?;
+        let file = place.column(&FILE).map(|c| place.files(c, &mut self.trace.files));
+        let file = file.unwrap_or_else(|| Ok(vec![FileId::NONE; n]))?;
+        let unit = how.unit_bytes.unwrap_or(1.0);
         match &mut self.data {
             Data::Requests(r) => {
-                let offset = wholes(&OFFSET, Some(UNKNOWN_OFFSET))?;
-                let sizes = place.wholes(self.bytes, &SIZE, None)?.into_owned();
-                let is_byte = unit == 1.0;
-                extend(
-                    &mut r.size,
-                    if is_byte { sizes } else { sizes.iter().map(|n| (*n as f64 * unit) as u64).collect() },
-                );
+                let mut sizes = place.wholes(self.bytes, &SIZE, None)?.into_owned();
+                if unit != 1.0 {
+                    sizes.iter_mut().for_each(|n| *n = (*n as f64 * unit) as u64);
+                }
+                let offset =
+                    place.column(&OFFSET).map(|c| place.wholes(c, &OFFSET, Some(UNKNOWN_OFFSET))).transpose()?;
+                extend(&mut r.size, sizes);
                 extend(&mut r.offset, offset.map_or_else(|| vec![UNKNOWN_OFFSET; n], Cow::into_owned));
                 extend(&mut r.op, op);
                 extend(&mut r.rank, ranks);
@@ -195,8 +168,7 @@ impl<'n> Spans<'n> {
                 r.end.extend(ends);
             }
             Data::Intervals(v) => {
-                let wanted = if self.is_rate { &RATE } else { &AMOUNT };
-                let amounts = place.amounts(self.bytes, wanted)?;
+                let amounts = place.amounts(self.bytes, if self.is_rate { &RATE } else { &AMOUNT })?;
                 let length = |i: usize| if self.is_rate { ends[i] - starts[i] } else { 1.0 };
                 v.bytes.extend((0..n).map(|i| amounts[i] * unit * length(i)));
                 extend(&mut v.op, op);
@@ -208,6 +180,31 @@ impl<'n> Spans<'n> {
             }
         }
         Ok(())
+    }
+
+    /// Starts and ends since the origin, which the first row of all shows.
+    fn times(&mut self, place: &Place<'_>, per_s: i64) -> Result<(Vec<f64>, Vec<f64>)> {
+        let start = place.times(self.start, per_s)?;
+        if !self.begun && place.batch.num_rows() > 0 {
+            self.begun = true;
+            self.trace.origin_s = origin_of(start.first());
+        }
+        let starts = start.since(self.trace.origin_s);
+        let mut ends = match (self.end, self.length) {
+            (Some(end), _) => place.times(end, per_s)?.since(self.trace.origin_s),
+            (None, Some(length)) => {
+                let lengths = place.times(length, per_s)?.since(0);
+                starts.iter().zip(lengths).map(|(start, length)| start + length).collect()
+            }
+            (None, None) => starts.clone(),
+        };
+        for (end, start) in ends.iter_mut().zip(&starts) {
+            if *end < *start {
+                *end = *start;
+                self.bent += 1;
+            }
+        }
+        Ok((starts, ends))
     }
 
     fn finish(self) -> Trace {
@@ -247,15 +244,15 @@ impl Samples {
         let numbers: Vec<usize> = (0..schema.fields().len()).filter(is_value).collect();
         let name = |i: &usize| schema.field(*i).name().as_str();
         let said: Vec<(Op, usize)> = numbers.iter().filter_map(|i| Some((direction(name(i))?, *i))).collect();
-        let one = RATE.find(schema).or_else(|| SIZE.find(schema)).filter(|i| numbers.contains(i));
         // of values without times nothing but a name says that they are rates, if there is any other column
         let is_clear = numbers.len() == 1 && (time.is_some() || schema.fields().len() == 1);
-        let one = one.or_else(|| is_clear.then(|| numbers[0]));
-        let direction_unknown = said.is_empty();
-        let values = if direction_unknown { vec![(Op::Write, one?)] } else { said };
+        let plain = |w: &Wanted| w.find(schema).filter(|i| numbers.contains(i)).map(|i| vec![(Op::Write, i)]);
+        let values = plain(&RATE).or_else(|| (!said.is_empty()).then_some(said)).or_else(|| plain(&SIZE));
+        let values = values.or_else(|| is_clear.then(|| vec![(Op::Write, numbers[0])]))?;
+        let direction_unknown = values.iter().all(|(_, i)| direction(name(i)).is_none());
         let is_bytes = values.iter().all(|(_, i)| SIZE.names.iter().any(|n| name(i).eq_ignore_ascii_case(n)));
-        let starts = time.is_none_or(|i| name(&i) == "t_s") && values.iter().all(|(_, i)| name(i) == "bytes_per_s");
-        Some(Samples { time, values, direction_unknown, is_bytes, starts: starts || time.is_none() })
+        let starts = time.is_none_or(|i| name(&i) == "t_s" && values.iter().all(|(_, i)| name(i) == "bytes_per_s"));
+        Some(Samples { time, values, direction_unknown, is_bytes, starts })
     }
 
     fn read(self, reader: Box<dyn RecordBatchReader + Send>, name: &str, how: &SeriesOptions) -> Result<Trace> {
@@ -377,18 +374,26 @@ impl Times<'_> {
 }
 
 impl Place<'_> {
-    fn name_of(&self, column: Option<usize>, wanted: &Wanted) -> String {
-        column.map_or(wanted.names[0].to_owned(), |c| self.batch.schema().field(c).name().clone())
+    fn column(&self, wanted: &Wanted) -> Option<usize> {
+        wanted.find(&self.batch.schema())
     }
 
-    fn wrong(&self, i: usize, column: Option<usize>, value: &str, wanted: &Wanted) -> Error {
-        bad_row(self.name, self.first + i, format!("{} is {value}", self.name_of(column, wanted)))
-            .expected(wanted.holds)
+    fn ranks(&self) -> Result<Vec<u32>> {
+        let Some(column) = self.column(&RANK) else { return Ok(vec![0; self.batch.num_rows()]) };
+        let ranks = self.wholes(column, &RANK, Some(0))?;
+        let rank = |(i, r): (usize, &u64)| u32::try_from(*r).map_err(|_| self.wrong(i, column, &r.to_string(), &RANK));
+        ranks.iter().enumerate().map(rank).collect()
+    }
+
+    fn wrong(&self, i: usize, column: usize, value: &str, wanted: &Wanted) -> Error {
+        let found = format!("{} is {value}", self.batch.schema().field(column).name());
+        bad_row(self.name, self.first + i, found).expected(wanted.holds)
     }
 
     fn wrong_type(&self, column: usize, wanted: &Wanted) -> Error {
-        let (name, of) = (self.name_of(Some(column), wanted), self.batch.column(column).data_type().clone());
-        Error::new(ErrorKind::Malformed, format!("column {name} is of type {of}"))
+        let schema = self.batch.schema();
+        let field = schema.field(column);
+        Error::new(ErrorKind::Malformed, format!("column {} is of type {}", field.name(), field.data_type()))
             .expected(wanted.holds)
             .in_file(self.name)
     }
@@ -430,14 +435,14 @@ impl Place<'_> {
             Times::Reals(all, _) => all[i].to_string(),
             Times::Wholes(all, _) => all[i].to_string(),
         };
-        Err(self.wrong(i, Some(column), &value, &START))
+        Err(self.wrong(i, column, &value, &START))
     }
 
     /// Amounts from 0, all of them known.
     fn amounts(&self, column: usize, wanted: &Wanted) -> Result<Cow<'_, [f64]>> {
         let all = reals(self.batch.column(column)).ok_or_else(|| self.wrong_type(column, wanted))?;
         match all.iter().position(|x| !(*x >= 0.0 && x.is_finite())) {
-            Some(i) => Err(self.wrong(i, Some(column), &all[i].to_string(), wanted)),
+            Some(i) => Err(self.wrong(i, column, &all[i].to_string(), wanted)),
             None => Ok(all),
         }
     }
@@ -476,8 +481,8 @@ impl Place<'_> {
         };
         let one = |(i, value): (usize, Option<Option<u64>>)| match value {
             Some(Some(x)) => Ok(x),
-            Some(None) => Err(self.wrong(i, Some(column), "no such number", wanted)),
-            None => unknown.ok_or_else(|| self.wrong(i, Some(column), "unknown", wanted)),
+            Some(None) => Err(self.wrong(i, column, "no such number", wanted)),
+            None => unknown.ok_or_else(|| self.wrong(i, column, "unknown", wanted)),
         };
         values.into_iter().enumerate().map(one).collect::<Result<Vec<u64>>>().map(Cow::Owned)
     }
@@ -555,7 +560,7 @@ impl Place<'_> {
         self.texts(column, &OP, &mut |i, text| {
             let named = |t: &str| ALL.into_iter().find(|op| t.eq_ignore_ascii_case(op.name()));
             let wrong =
-                || self.wrong(i, Some(column), &text.map_or("unknown".into(), |t| format!("`{}`", shortened(t))), &OP);
+                || self.wrong(i, column, &text.map_or("unknown".into(), |t| format!("`{}`", shortened(t))), &OP);
             text.and_then(named).ok_or_else(wrong)
         })
     }

@@ -418,6 +418,10 @@ fn heats(trace: &Trace, bins: Option<usize>) -> Result<Vec<Heat>> {
         let (start, end) = row.span();
         (a.min(start + origin), b.max(end + origin))
     });
+    if trace.origin_s == 0 {
+        // that of the job
+        start = start.min(0.0);
+    }
     let columns = match trace.bin_s.filter(|s| bins.is_none() && *s > 0.0 && end > start) {
         Some(bin_s) => {
             (start, end) = ((start / bin_s).floor() * bin_s, (end / bin_s - 1e-6).ceil() * bin_s);

@@ -192,6 +192,11 @@ def test_amounts_may_be_any_and_a_direction_may_stand_alone():
     assert [s.mode for s in iop.analyze({**SPANS, "op": "read"}).signals] == ["read"]
     by_rate = iop.analyze({"start": START, "end": SPANS["end"], "bandwidth": [2e6] * N})
     assert by_rate.signals[0].bytes == pytest.approx(3e6 * N)
+    # rows at a moment, each with its direction; values at times, of which one has the name of a rate
+    events = iop.from_arrow({"time": [1.0, 2.0], "op": ["read", "write"], "bytes": [5, 6]})
+    assert events.requests()["op"].to_list() == ["read", "write"]
+    theirs = {"time": TIMES, "bandwidth": RATES["rate"], "total_bytes": 7, "ranks": 1, "threads": 2}
+    assert iop.analyze(theirs).primary.period == iop.analyze(RATES).primary.period
     ranks = iop.from_arrow([{**dict(zip(SPANS, row)), "rank": i % 4, "file": f"/f{i % 2}", "offset": 0} for i, row in enumerate(zip(*SPANS.values()))])
     assert ranks.ranks == 4 and ranks.requests()["file"].to_list()[:2] == ["/f0", "/f1"]
     unknown = iop.from_arrow({"start": [0.0, 1.0], "bytes": [1, 2], "file": [None, "/a"], "offset": [None, 7]}).requests()

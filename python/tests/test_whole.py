@@ -1,6 +1,7 @@
 """Traces, answers and predictors go whole to other processes; figures and maps are data."""
 
 import copy
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -107,6 +108,13 @@ def test_a_heat_map_has_the_bytes_of_its_bins():
     for row in sparse.to_dicts()[:200]:
         if row["op"] == "write":
             assert cells[row["rank"], round((row["start_s"] - heat.start_s) / heat.step_s)] == pytest.approx(row["bytes"])
+    assert heat.start_s == 0.0
+    if importlib.util.find_spec("darshan"):
+        import darshan
+
+        theirs = darshan.DarshanReport("data/stable-heatmap.darshan").heatmaps["POSIX"].to_df(ops=["write"]).to_numpy()
+        bins = heat.shape[1]
+        assert np.allclose(theirs[:, :bins], cells) and not theirs[:, bins:].any()
     requests = iop.open("data/stable.darshan")
     fine = requests.heat(bins=50)
     assert fine.shape == (8, 50) and np.asarray(fine).sum(axis=1).tolist() == pytest.approx([14680064.0] * 8)
