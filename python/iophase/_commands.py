@@ -73,7 +73,7 @@ def analyze(
     """Period of the I/O, when it holds, bursts, and the next burst.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -174,7 +174,7 @@ def open(
     """Reads a trace once; all other functions take what it gives.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -242,7 +242,7 @@ def info(
     """Contents of a trace: format, job, ranks, files, operations, bytes, time span.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -314,7 +314,7 @@ def findings(
     """What is wrong with the I/O: evidence, time lost, settings that help.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -397,7 +397,7 @@ def patterns(
     """Access patterns, each with its period.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -487,7 +487,7 @@ def classify(
     """How the job accesses each file, and which settings suit that.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -581,7 +581,7 @@ def dfg(
     cases.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
@@ -754,7 +754,7 @@ def report(
     comparison.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         output: Path of the file.
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
@@ -850,7 +850,7 @@ def convert(
     """Writes a trace in another format, by the ending of `output` or as `to` says; gives the number of rows.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         output: Path of the file.
         to: Format to write [default: by the ending of the output].
         format: Format of the traces [default: by content].
