@@ -5,8 +5,8 @@
 >>> round(report.primary.period.period_s, 3)
 2.0
 
-Every function takes a path, the content of a file, an open file, a `Trace`, or data in memory: arrays, a dict, a list of dicts, a frame. Keywords are the long
-options of the command `iophase`, with the same defaults. Times are seconds on the trace's own clock, sizes bytes.
+Every function takes a path, the content of a file, an open file, a `Trace`, or data in memory: arrays, a dict, a list of dicts, a frame.
+Keywords are the long options of the command `iophase`, with the same defaults. Times are seconds on the trace's own clock, sizes bytes.
 """
 
 from . import _answers as _answers

@@ -105,8 +105,9 @@ class Kept:
     def __init__(self, native: NativeAnswer | Kept, signals: int) -> None:
         self._texts = native.text(False), native.text(True)
         self._pictures = native.pictures()
-        parts = ("bandwidth", "bursts", "spectrum", "signal_pictures", "figures")
-        self._signals = [{part: getattr(native, part)(i) for part in parts} for i in range(signals)]
+        each = range(signals)
+        self._tables = [(native.bandwidth(i), native.bursts(i), native.spectrum(i)) for i in each]
+        self._drawn = [(native.signal_pictures(i), native.figures(i)) for i in each]
 
     def text(self, verbose: bool = False) -> str:
         return self._texts[verbose]
@@ -115,19 +116,19 @@ class Kept:
         return self._pictures
 
     def signal_pictures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
-        return [picture for picture in self._signals[i]["signal_pictures"] if only in (None, picture[0])]
+        return [picture for picture in self._drawn[i][0] if only in (None, picture[0])]
 
     def figures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
-        return [figure for figure in self._signals[i]["figures"] if only in (None, figure[0])]
+        return [figure for figure in self._drawn[i][1] if only in (None, figure[0])]
 
     def bandwidth(self, i: int) -> Table:
-        return self._signals[i]["bandwidth"]
+        return self._tables[i][0]
 
     def bursts(self, i: int) -> Table:
-        return self._signals[i]["bursts"]
+        return self._tables[i][1]
 
     def spectrum(self, i: int) -> Table:
-        return self._signals[i]["spectrum"]
+        return self._tables[i][2]
 
 
 def _restored(kind: str, json: str, native: Kept | None, text: str | None) -> Answer:

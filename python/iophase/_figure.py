@@ -42,7 +42,8 @@ class Figure:
         all_axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
         for one, panel in zip(all_axes, self.panels):
             _draw_panel(one, panel)
-        all_axes[0].set_title(self.title, loc="left")
+        rows = [layer["row"] + 1 for layer in self.panels[0]["layers"] if layer.get("row") is not None]
+        all_axes[0].set_title(self.title, loc="left", pad=6 + 12 * max(rows, default=0))
         return all_axes[0] if len(all_axes) == 1 else all_axes
 
     def _repr_svg_(self) -> str:
@@ -104,7 +105,9 @@ def _draw_panel(axes: Any, panel: dict[str, Any]) -> None:
         if of["names"] is not None:
             axis.set_ticks([at for at, _ in of["names"]], [name for _, name in of["names"]])
         elif scale != 1.0:
-            axis.set_major_formatter(lambda value, _, scale=scale: f"{value / scale:g}")
+            low, high = of["range"]
+            marks = [t for t in axis.get_major_locator().tick_values(low / scale, high / scale) if low <= t * scale <= high]
+            axis.set_ticks([t * scale for t in marks], [f"{t:g}" for t in marks])
         unit = f" ({prefix}{of['unit']})" if of["unit"] else ""
         axis.set_label_text(of["label"] + unit)
     names = {layer["name"] for layer in panel["layers"]} - {""}
@@ -132,7 +135,7 @@ def _draw_layer(axes: Any, layer: dict[str, Any], panel: dict[str, Any]) -> None
     elif kind == "band":
         edges = [layer["start"] + i * layer["step"] for i in range(len(layer["spans"]) + 1)]
         axes.stairs([b for _, b in layer["spans"]], edges, baseline=[a for a, _ in layer["spans"]], fill=True, **look)
-    elif kind in ("line", "wave"):
+    elif kind in ("line", "wave") and len(points) > 1:
         axes.plot([x for x, _ in points], [y for _, y in points], **line)
     elif kind == "stems":
         axes.vlines([x for x, _ in points], low, [y for _, y in points], **line)

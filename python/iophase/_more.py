@@ -45,8 +45,8 @@ def analyze_many(
     >>> table["verdict"].to_list()
     ['periodic', 'irregular']
     """
-    alone = isinstance(paths, (str, bytes, os.PathLike))
-    all_paths = [os.fsdecode(p) for p in ([paths] if alone else paths)]
+    each: Iterable[str | os.PathLike[str]] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    all_paths = [os.fsdecode(p) for p in each]
     given = arguments({"threads": threads, **keywords}, *SPECS["analyze"])
     with _Told(progress) as tell:
         return _iophase.many(all_paths, given, on_error, tell)
@@ -73,8 +73,8 @@ def detect(start: Any, end: Any, bytes: Any, **keywords: Any) -> Report:
 
 
 def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
-    """A trace of data in memory: a dict of columns, a list of dicts, a Series, a frame or table of pandas, polars, DuckDB, pyarrow or anything
-    with `__arrow_c_stream__`. Names of columns may be in any case.
+    """A trace of data in memory: a dict of columns, a list of dicts, a Series, a frame or table of pandas, polars, DuckDB, pyarrow
+    or anything with `__arrow_c_stream__`. Names of columns may be in any case.
 
     Args:
         data: Spans or samples. Spans: start_s or start, end_s or end (or duration), size or bytes (or a rate); if known op (read, write,
