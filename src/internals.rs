@@ -31,11 +31,13 @@ rooms! {
 
 /// Readers of single formats, and of traces that grow.
 pub mod formats {
+    use std::io::Read;
+
     use crate::error::Result;
     use crate::formats::{ReadOptions, Source};
 
     pub use crate::formats::clock::origin_of;
-    pub use crate::formats::series::Readings;
+    pub use crate::formats::series::{Readings, direction, per_second};
 
     /// The decompressed content of a source.
     ///
@@ -43,6 +45,16 @@ pub mod formats {
     /// Of reading, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if it does not fit.
     pub fn whole(source: &Source, options: &ReadOptions) -> Result<Vec<u8>> {
         source.read_all(options)
+    }
+
+    /// The content of a source in memory as it is stored.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub fn stored(source: &Source, options: &ReadOptions) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        source.stored_from(0, options)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Darshan logs.

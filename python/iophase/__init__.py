@@ -5,8 +5,8 @@
 >>> round(report.primary.period.period_s, 3)
 2.0
 
-Every function takes a path, the content of a file, an open file, a `Trace`, or a table of another package. Keywords are the long
-options of the command `iophase`, with the same defaults. Times are seconds on the trace's own clock, sizes bytes.
+Every function takes a path, the content of a file, an open file, a `Trace`, or data in memory: arrays, a dict, a list of dicts, a frame.
+Keywords are the long options of the command `iophase`, with the same defaults. Times are seconds on the trace's own clock, sizes bytes.
 """
 
 from . import _answers as _answers
@@ -43,11 +43,13 @@ from ._errors import (
     TraceWarning as TraceWarning,
     UsageError as UsageError,
 )
+from ._figure import Figure as Figure, Heat as Heat
 from ._iophase import __VERSION__ as __version__
 from ._iophase import Column as Column, Table as Table, Trace as Trace
 from ._more import (
     Predictor as Predictor,
     analyze_many as analyze_many,
+    detect as detect,
     from_arrow as from_arrow,
     generate as generate,
     schema as schema,
@@ -60,8 +62,10 @@ __all__ = [
     "Dfg",
     "EmptyError",
     "Error",
+    "Figure",
     "Findings",
     "FormatError",
+    "Heat",
     "Info",
     "LimitError",
     "OutputError",
@@ -81,6 +85,7 @@ __all__ = [
     "classify",
     "compare",
     "convert",
+    "detect",
     "dfg",
     "findings",
     "from_arrow",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ._figure import Figure
     from ._iophase import Answer as NativeAnswer
     from ._iophase import Table
 
@@ -85,15 +86,53 @@ class Part:
         return hash(json.dumps(self._data, sort_keys=True))
 
     def __reduce__(self) -> Any:
-        return type(self)._of, (self._data, None)
+        return type(self)._of, (self._data, self._root)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={shown(value)}" for name, value in self._data.items())
         return f"{type(self).__name__}({fields})"
 
 
-def _restored(kind: str, json: str, text: str) -> Answer:
-    made: Answer = CLASSES[kind]._made(json, None, text)  # type: ignore[attr-defined]
+class Kept:
+    """What the native part can be asked for by an answer, for one that was pickled."""
+
+    def __init__(self, native: NativeAnswer | Kept, signals: int) -> None:
+        self._texts = native.text(False), native.text(True)
+        self._pictures = native.pictures()
+        each = range(signals)
+        self._tables = [(native.bandwidth(i), native.bursts(i), native.spectrum(i)) for i in each]
+        self._drawn = [(native.signal_pictures(i), native.figures(i)) for i in each]
+
+    def text(self, verbose: bool = False) -> str:
+        return self._texts[verbose]
+
+    def pictures(self) -> list[tuple[str, str]]:
+        return self._pictures
+
+    def signal_pictures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
+        return [picture for picture in self._drawn[i][0] if only in (None, picture[0])]
+
+    def figures(self, i: int, only: str | None = None) -> list[tuple[str, str]]:
+        return [figure for figure in self._drawn[i][1] if only in (None, figure[0])]
+
+    def bandwidth(self, i: int) -> Table:
+        return self._tables[i][0]
+
+    def bursts(self, i: int) -> Table:
+        return self._tables[i][1]
+
+    def spectrum(self, i: int) -> Table:
+        return self._tables[i][2]
+
+
+def _restored(kind: str, json: str, native: Kept | None, text: str | None) -> Answer:
+    made: Answer = CLASSES[kind]._made(json, native, text)  # type: ignore[attr-defined]
     return made
 
 
@@ -102,12 +141,12 @@ class Answer(Part):
 
     __slots__ = ("_json", "_native", "_parsed", "_text")
     _json: str
-    _native: NativeAnswer | None
+    _native: NativeAnswer | Kept | None
     _text: str | None
     _parsed: dict[str, Any] | None
 
     @classmethod
-    def _made(cls, json: str, native: NativeAnswer | None, text: str | None = None) -> Any:
+    def _made(cls, json: str, native: NativeAnswer | Kept | None, text: str | None = None) -> Any:
         answer = cls.__new__(cls)
         for name, value in (("_json", json), ("_native", native), ("_text", text), ("_parsed", None)):
             object.__setattr__(answer, name, value)
@@ -133,9 +172,7 @@ class Answer(Part):
         """The text that the command prints, with `verbose` the one of `-v`."""
         if self._native is not None:
             return self._native.text(verbose)
-        if verbose or self._text is None:
-            raise ValueError("an answer that was pickled has its short text only; ask again")
-        return self._text
+        return self._text or ""
 
     def pictures(self) -> dict[str, str]:
         """Pictures of the answer as SVG, by name."""
@@ -148,7 +185,9 @@ class Answer(Part):
         return hash(self._json)
 
     def __reduce__(self) -> Any:
-        return _restored, (type(self).__name__, self._json, self.text())
+        signals = len(self._data["signals"]) if isinstance(self, ReportBase) else 0
+        native = None if self._native is None else Kept(self._native, signals)
+        return _restored, (type(self).__name__, self._json, native, self._text)
 
     def __str__(self) -> str:
         return self.text()
@@ -185,6 +224,10 @@ class ReportBase(Answer):
         known = ", ".join(s.mode for s in signals)
         raise UsageError(f"the report has no signal {wanted}; there are: {known}", found=wanted, expected=known)
 
+    def plot(self, name: str = "bandwidth") -> Figure:
+        """A figure of the primary signal, else of the first."""
+        return self.signal().plot(name)
+
     def _repr_html_(self) -> str:
         pictures = "".join(s.svg() for s in self.signals) if self._native is not None else ""  # type: ignore[attr-defined]
         return super()._repr_html_() + pictures
@@ -195,10 +238,9 @@ class SignalBase(Part):
 
     __slots__ = ()
 
-    def _behind(self) -> tuple[NativeAnswer, int]:
+    def _behind(self) -> tuple[NativeAnswer | Kept, int]:
         root = self._root
-        if root is None or root._native is None:
-            raise ValueError("a report that was pickled has no signals behind it; analyse the trace again")
+        assert root is not None and root._native is not None
         modes = [s["mode"] for s in root._data["signals"]]
         return root._native, modes.index(self._data["mode"])
 
@@ -226,6 +268,17 @@ class SignalBase(Part):
         """Candidates of the period: frequency_hz, period_s, score, confidence, harmonic_of."""
         names = ("frequency_hz", "period_s", "score", "confidence", "harmonic_of")
         return _table(self._data["period"]["candidates"], names)
+
+    def plot(self, name: str = "bandwidth") -> Figure:
+        """A figure of the signal, by the names of `pictures()`; its `axes()` are those of matplotlib."""
+        from ._errors import UsageError
+        from ._figure import Figure
+
+        native, i = self._behind()
+        for (_, data), (_, svg) in zip(native.figures(i, name), native.signal_pictures(i, name)):
+            return Figure(data, svg)
+        known = ", ".join(self.pictures())
+        raise UsageError(f"the signal has no figure {name}; there are: {known}", found=name, expected=known)
 
     def pictures(self) -> dict[str, str]:
         """Pictures of the signal as SVG, by name: bandwidth, spectrum, bursts and others, as its analysis has them."""

@@ -73,36 +73,35 @@ def analyze(
     """Period of the I/O, when it holds, bursts, and the next burst.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
@@ -123,7 +122,7 @@ def analyze(
             deviations from the mean power), `dbscan` (Points without neighbours), `isolation-forest` (Points that
             random splits isolate early), `lof` (Points with a lower local density than their neighbours), `peaks`
             (Local maxima).
-        tolerance: Least score of a candidate, relative to the largest score.
+        tolerance: Minimum candidate score, relative to the best.
         components: Number of cosines in the reconstruction.
         fourier_fit: Refine these cosines by least squares; 10 cosines if -n is not given.
         filter: Butterworth filter, applied forwards and backwards before the analysis; method auto then uses
@@ -133,7 +132,7 @@ def analyze(
         order: Order of the filter.
         wavelet: Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5.
         level: Level of the DWT; auto: chosen from the period.
-        min_period: Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported.
+        min_period: Shortest period to report in seconds.
         scores: Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the
             cosine.
         no_patterns: Leave out the access patterns, which are not computed then.
@@ -175,36 +174,35 @@ def open(
     """Reads a trace once; all other functions take what it gives.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -244,36 +242,35 @@ def info(
     """Contents of a trace: format, job, ranks, files, operations, bytes, time span.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -317,36 +314,35 @@ def findings(
     """What is wrong with the I/O: evidence, time lost, settings that help.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         config: TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]]).
         set: Set a threshold, e.g. IOP-POSIX-002.share=0.2.
@@ -401,36 +397,35 @@ def patterns(
     """Access patterns, each with its period.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
@@ -441,7 +436,7 @@ def patterns(
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
         from_: Start of the time window.
         until: End of the time window.
-        window: Search for interleaved patterns when this many accesses of one size wait, then at twice as many.
+        window: Start searching for interleaved patterns after N unmatched accesses of one size (then 2N, ...).
         max_age: How long an access waits for its pattern: a number of accesses of its rank, file and operation, or
             seconds such as 10s.
         next: Print the next N accesses of each pattern.
@@ -492,36 +487,35 @@ def classify(
     """How the job accesses each file, and which settings suit that.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
@@ -532,11 +526,10 @@ def classify(
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
         from_: Start of the time window.
         until: End of the time window.
-        window: Accesses that decide what follows when one does not fit.
+        window: Look-ahead after an access that breaks the pattern.
         stripe: Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small.
-        classifier: Classifier; auto: the rules, or where they find no order, the model if given, else the network:
-            `auto` (The rules, the model where they find no order, else the network), `rules` (Rules only), `network`
-            (Network only), `markov` (Model only).
+        classifier: Classifier: `auto` (The rules, the model where they find no order, else the network), `rules` (Rules
+            only), `network` (Network only), `markov` (Model only).
         model: Model of earlier runs, which predicts the classes of a file before it is accessed.
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -588,36 +581,35 @@ def dfg(
     cases.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         map: Template of activity names: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}.
         path_levels: Number of levels in {path} and {dir}.
@@ -630,8 +622,8 @@ def dfg(
         by: Unit of a case: a trace file (or rank), or a process: `file` (A trace file, or a rank), `pid` (A process).
         from_: Only events that start at this time or later.
         until: Only events that start before this time.
-        green: Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; alone: all
-            others are red.
+        green: Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; without
+            --red, all other cases form the second group.
         red: Cases of the second group, drawn in orange.
         max_nodes: Largest number of activities drawn; those with the most weight are kept.
         progress: True for a line on standard error, or a function of the bytes done and to do.
@@ -676,34 +668,33 @@ def compare(
         before: A run before, or several.
         after: A run after, or several.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         match: Which ranks of two runs belong together in the picture: `rank` (Equal numbers), `size` (In the order of
             their bytes), `time` (In the order of their time in I/O).
         config: TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings.
@@ -763,35 +754,33 @@ def report(
     comparison.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         output: Path of the file.
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
             has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
@@ -802,7 +791,7 @@ def report(
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
         from_: Start of the time window.
         until: End of the time window.
-        min_period: Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported.
+        min_period: Shortest period to report in seconds.
         config: TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]]).
         set: Set a threshold, e.g. IOP-POSIX-002.share=0.2.
         mtbf: Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare.
@@ -814,8 +803,9 @@ def report(
         redact: Replace names of users, hosts and files by short codes, and the command by its first word.
         with_user: Show the id of the user.
         stamp: Show this text, such as a date, beside the version of the program.
-        row_stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]:
-            `end` (The row describes the step before its time), `start` (The row describes the step after its time).
+        row_stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -860,38 +850,37 @@ def convert(
     """Writes a trace in another format, by the ending of `output` or as `to` says; gives the number of rows.
 
     Args:
-        source: A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.
+        source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
         output: Path of the file.
         to: Format to write [default: by the ending of the output].
         format: Format of the traces [default: by content].
-        layer: Layer to read from a log with several layers: `auto` (The one with the most exact data), `posix` (POSIX
+        layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
-            that grows most].
-        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
-        pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
-            rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
+        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+            grows most].
+        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
+            signals, 1 KiB for each pair of rank and file.
+        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
             TOML or JSON.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
         bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur,
-            host, rank, device, where=D:TEXT; `+` adds columns up [default: those of known tools].
-        kind: Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes
-            it, else rate]: `rate` (Amount per second), `bytes` (Amount in the step), `cumulative` (A counter that only
-            grows).
+        columns: Columns of a table, e.g. time=when,write=out.
+        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the step), `cumulative` (A counter that only grows).
         unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
             bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: The end or the start of its step is the time of a row [default: as the tool writes it, else end]: `end`
-            (The row describes the step before its time), `start` (The row describes the step after its time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
+            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
+            time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Distance of rows without a time, and the step where the rows do not show it [default: 1].
+        time_step: Interval between rows that carry no time [default: 1].
         mode: Transfers to keep; auto: all reads and writes: `auto` (Each of write and read that has bytes), `write`
             (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking writes), `read_sync`
             (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking reads).

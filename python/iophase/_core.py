@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from . import _iophase
 from ._base import CLASSES
+from ._columns import table_of
 from ._errors import TraceWarning, UsageError
 
 if TYPE_CHECKING:
     from ._answers import Comparison, Info, Truth
     from ._iophase import Trace
 
-#: What a trace is given as: a path, the content of a file, an open file, a trace, or a table of any package.
+#: What a trace is given as: a path, the content of a file, an open file, a trace, or data in memory (see `from_arrow`).
 Source: TypeAlias = Any
 #: False, True for a line on standard error, or a function of what is done and what there is to do, in bytes or files.
 Progress: TypeAlias = Union[bool, Callable[[int, int], object], None]
@@ -34,8 +35,9 @@ def as_input(source: Source) -> Any:
         return source
     if isinstance(source, (bytes, bytearray, memoryview)):
         return ("-", bytes(source))
-    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
-        return _iophase.of_arrow(source, "table")
+    table = table_of(source)
+    if table is not None:
+        return table
     read = getattr(source, "read", None)
     if read is not None:
         content = read()
@@ -43,20 +45,19 @@ def as_input(source: Source) -> Any:
         content = content.encode() if isinstance(content, str) else bytes(content)
         return (name if isinstance(name, str) else "-", content)
     found = f"{type(source).__name__} is no trace"
-    expected = "a path, bytes, an open file, a Trace, or a table with __arrow_c_stream__"
+    expected = "a path, bytes, an open file, a Trace, or data: arrays in a dict, a list of dicts, a Series, a frame"
     raise UsageError(f"{found}; expected {expected}", found=found, expected=expected)
 
 
-def is_several(source: Source) -> bool:
-    return isinstance(source, (list, tuple, set, frozenset)) or (
-        isinstance(source, Iterable)
-        and not isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike, _iophase.Trace))
-        and not any(hasattr(source, a) for a in ("__arrow_c_stream__", "__arrow_c_array__", "read"))
-    )
-
-
 def as_inputs(source: Source) -> list[Any]:
-    return [as_input(s) for s in source] if is_several(source) else [as_input(source)]
+    """The inputs of a source or of several."""
+    alone = (str, bytes, bytearray, memoryview, os.PathLike, _iophase.Trace)
+    if isinstance(source, alone) or hasattr(source, "read"):
+        return [as_input(source)]
+    table = table_of(source)
+    if table is None and isinstance(source, Iterable):
+        return [as_input(s) for s in source]
+    return [as_input(source) if table is None else table]
 
 
 def as_text(value: Any) -> str:
@@ -218,6 +219,44 @@ def converted(source: Source, output: Any, keywords: dict[str, Any], spec: Any) 
         rows, notes = _iophase.convert_rows(given, [f"--output={target}", *all_arguments], tell)
     warn(notes, target)
     return rows
+
+
+def kept(trace: Trace) -> Any:
+    """What makes a trace again in another process: the content of its file or folder, its rows, or the job."""
+    function, source, *rest = trace._made
+    if function == "open":
+        name, content = source if isinstance(source, tuple) else (os.fsdecode(source), source)
+        source = (name, content if isinstance(content, bytes) else _content(content))
+    return _remade, (function, source, *rest)
+
+
+def _content(path: str | os.PathLike[str]) -> bytes | dict[str, bytes]:
+    """The content of a file, or of all files of a folder by their paths in it."""
+    if os.path.isdir(path):
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        return {os.path.relpath(p, path): _content(p) for p in paths}  # type: ignore[misc]
+    with open(path, "rb") as file:
+        return file.read()
+
+
+#: Folders of traces that came from another process; they go with this one.
+_unpacked: list[Any] = []
+
+
+def _remade(function: str, source: Any, *rest: Any) -> Trace:
+    if function == "open" and isinstance(source[1], dict):
+        import tempfile
+
+        _unpacked.append(tempfile.TemporaryDirectory(prefix="iophase-"))
+        folder = os.path.join(_unpacked[-1].name, os.path.basename(os.path.normpath(source[0])))
+        for name, content in source[1].items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(content)
+        source = (source[0], folder)
+    trace: Trace = getattr(_iophase, function)(source, *rest)
+    return trace
 
 
 def info_of(trace: Trace) -> Info:

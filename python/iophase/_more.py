@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _iophase
 from ._base import CLASSES
-from ._commands import SPECS
+from ._columns import table_of
+from ._commands import SPECS, analyze
 from ._core import Progress, _Told, arguments, as_input, warn
 from ._iophase import Trace
 
 if TYPE_CHECKING:
-    from ._answers import Prediction
+    from ._answers import Prediction, Report
     from ._iophase import Table
 
 
 def analyze_many(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     threads: int | None = None,
     on_error: Literal["row", "skip", "raise"] = "row",
@@ -28,7 +29,7 @@ def analyze_many(
     """Analyses many logs side by side; gives a table with one row for each log and mode.
 
     Args:
-        paths: Files and folders, each a trace.
+        paths: A file or folder, or several, each a trace.
         threads: Number of threads; None: one per core.
         on_error: What is done with a log that cannot be read: `row` gives it a row whose `error` says why, `skip` leaves it out,
             `raise` raises the error.
@@ -44,18 +45,41 @@ def analyze_many(
     >>> table["verdict"].to_list()
     ['periodic', 'irregular']
     """
-    all_paths = [os.fsdecode(p) for p in paths]
+    each: Iterable[str | os.PathLike[str]] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    all_paths = [os.fsdecode(p) for p in each]
     given = arguments({"threads": threads, **keywords}, *SPECS["analyze"])
     with _Told(progress) as tell:
         return _iophase.many(all_paths, given, on_error, tell)
 
 
-def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
-    """A trace of the rows of a table: of pandas, polars, DuckDB, pyarrow, or anything with `__arrow_c_stream__`.
+def detect(start: Any, end: Any, bytes: Any, **keywords: Any) -> Report:
+    """The period of bursts, requests or phases in memory; what moves may be any amount.
 
     Args:
-        data: Columns op (read, write, open, close, seek, sync, other), size (bytes) and start_s (seconds); if known end_s, rank,
-            file and offset (bytes). `bytes`, `start` and `end` are other names of theirs.
+        start: Starts, an array or list of seconds on any clock, or of datetimes.
+        end: Their ends.
+        bytes: What they move, in any order.
+        **keywords: Those of `analyze`, such as `method` and `min_period`.
+
+    Returns:
+        The report of `analyze`, with one signal, that of the writes; `primary` is None if it has no period.
+
+    >>> import iophase as iop
+    >>> start = [12.5 * k for k in range(20)]
+    >>> iop.detect(start, [t + 2 for t in start], [1e9] * 20).primary.period.period_s
+    12.5
+    """
+    return analyze({"start": start, "end": end, "bytes": bytes}, **{"mode": "write", "no_patterns": True, **keywords})
+
+
+def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> Trace:
+    """A trace of data in memory: a dict of columns, a list of dicts, a Series, a frame or table of pandas, polars, DuckDB, pyarrow
+    or anything with `__arrow_c_stream__`. Names of columns may be in any case.
+
+    Args:
+        data: Spans or samples. Spans: start_s or start, end_s or end (or duration), size or bytes (or a rate); if known op (read, write,
+            open, close, seek, sync, other; else write), rank, file and offset. Samples: t_s or time, and a rate or several whose names
+            say read or write. Times are seconds, datetimes or durations; those without a zone are in UTC.
         ranks: Number of processes; None counts those that have rows.
         name: Name of the trace in answers and errors.
 
@@ -67,7 +91,8 @@ def from_arrow(data: Any, *, ranks: int | None = None, name: str = "table") -> T
     >>> iop.analyze(iop.from_arrow(rows, ranks=8)).primary.period.dominant.cycles
     14.0
     """
-    return _iophase.of_arrow(data, name, ranks)
+    table = table_of(data)
+    return _iophase.of_arrow(as_input(data) if table is None else table, name, ranks)
 
 
 def generate(job: str, *, seed: int = 0, **parameters: Any) -> Trace:
@@ -133,7 +158,7 @@ class Predictor:
         self._native = _iophase.Predictor(window, change, str(every), mode, min_period)
 
     def feed(self, data: Any, *, job: str | None = None, ranks: int | None = None) -> list[Prediction]:
-        """Takes transfers: a list of dicts with op, size, start_s and if known end_s and rank; a `Trace`; or a table as for
+        """Takes transfers: a list of dicts with op, size, start_s and if known end_s and rank; a `Trace`; or other data as for
         `from_arrow`. Gives the predictions that are due.
 
         Args:
@@ -141,12 +166,20 @@ class Predictor:
             job: Name of the job, where one predictor follows several.
             ranks: Number of ranks, if it is known.
         """
-        rows = data if isinstance(data, list) or hasattr(data, "__arrow_c_stream__") else as_input(data)
+        if isinstance(data, list) and not data:
+            data = {"start": [], "bytes": []}
+        rows = as_input(data)
         if isinstance(rows, (str, tuple)):
             rows = _iophase.open(rows, [], None)
             warn(rows._warnings, rows.path)
         lines = self._native.feed(rows, job, ranks)
         return [CLASSES["Prediction"]._made(line, None, line) for line in lines]  # type: ignore[attr-defined]
+
+    def __copy__(self) -> Predictor:
+        make, state = self._native.__reduce__()
+        other = type(self).__new__(type(self))
+        other._native = make(*state)
+        return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Stores the state in a file, which is whole at every moment."""

@@ -303,7 +303,7 @@ FUNCTIONS = {
 }
 
 POSITIONS = {
-    "source": "A path, the content of a file, an open file, a Trace, or a table of any package with `__arrow_c_stream__`.",
+    "source": "A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.",
     "before": "A run before, or several.",
     "after": "A run after, or several.",
     "output": "Path of the file.",

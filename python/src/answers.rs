@@ -25,10 +25,11 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::cli::args::{Cli, Command};
+use crate::cli::shared::ReadingArgs;
 use crate::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 use crate::errors;
 use crate::table::{Columns, Table};
-use crate::trace::{self, Given, Loaded, PyTrace};
+use crate::trace::{self, Given, Loaded, Made, PyTrace};
 use crate::work::{self, Control};
 
 /// A text or a picture that is made when it is asked for.
@@ -108,16 +109,18 @@ impl Answer {
     #[pyo3(signature = (i, only=None))]
     fn signal_pictures(&self, py: Python<'_>, i: usize, only: Option<&str>) -> PyResult<Pictures> {
         let s = self.behind(i)?;
-        let made = py.detach(|| -> Result<Pictures> {
-            if only == Some("bandwidth") {
-                return Ok(vec![("bandwidth".to_owned(), figure::bandwidth(&s.report, &s.view, &Look::default()))]);
-            }
-            Ok(figure::pictures(&s.report, &s.view, &Look::default(), &[])
-                .into_iter()
-                .map(|(name, svg)| (name.to_owned(), svg))
-                .collect())
-        });
-        made.map_err(|e| errors::exception(py, &e))
+        let only: Vec<String> = only.into_iter().map(str::to_owned).collect();
+        let named = |(name, svg): (&str, String)| (name.to_owned(), svg);
+        Ok(py.detach(|| figure::pictures(&s.report, &s.view, &Look::default(), &only).into_iter().map(named).collect()))
+    }
+
+    /// Figures of a signal as data, by name; with a name only that one.
+    #[pyo3(signature = (i, only=None))]
+    fn figures(&self, py: Python<'_>, i: usize, only: Option<&str>) -> PyResult<Pictures> {
+        let s = self.behind(i)?;
+        let wanted = |name: &&str| only.is_none_or(|o| o == *name);
+        let of = |name: &str| Some((name.to_owned(), figure::figure_data(&s.report, &s.view, name)?.to_string()));
+        Ok(py.detach(|| figure::names().filter(wanted).filter_map(of).collect()))
     }
 
     /// Times and values of the sampled signal.
@@ -371,6 +374,28 @@ fn threads(command: &Command) -> Option<usize> {
     }
 }
 
+/// How the inputs of a command are read.
+fn reading(command: &Command) -> Option<&ReadingArgs> {
+    Some(match command {
+        Command::Analyze(a) => &a.input.reading,
+        Command::Findings(a) => &a.input.reading,
+        Command::Patterns(a) => &a.input.reading,
+        Command::Classify(a) => &a.input.reading,
+        Command::Info(a) => &a.input.reading,
+        Command::Dfg(a) => &a.input.reading,
+        Command::Report(a) => &a.input.reading,
+        Command::Compare(a) => &a.reading,
+        Command::Convert(a) => &a.reading,
+        _ => return None,
+    })
+}
+
+/// The inputs with the rows of tables as traces.
+fn settled(command: &Command, inputs: Vec<Given>) -> Result<Vec<Given>> {
+    let reading = reading(command).ok_or_else(wrong_command)?;
+    inputs.into_iter().map(|given| given.settled(reading)).collect()
+}
+
 fn parsed(py: Python<'_>, command: &str, arguments: &[String], inputs: &[Given]) -> PyResult<(Command, Option<usize>)> {
     let names: Vec<String> = inputs.iter().map(Given::name).collect();
     let command = parse(command, arguments, &names).map_err(|e| errors::exception(py, &e))?;
@@ -393,13 +418,16 @@ pub fn answer(
     let named = if command == "compare" { &inputs[..inputs.len().min(1)] } else { &inputs[..] };
     let named = if command == "compare" { [named, named].concat() } else { named.to_vec() };
     let (parsed, threads) = parsed(py, command, &arguments, &named)?;
-    work::run(py, threads, progress.as_ref(), move |control| match &parsed {
-        Command::Dfg(_) => graph_of(&parsed, &inputs, control),
-        Command::Compare(_) => {
-            let (a, b) = inputs.split_at(before.min(inputs.len()));
-            comparison(&parsed, [a, b], control)
+    work::run(py, threads, progress.as_ref(), move |control| {
+        let inputs = settled(&parsed, inputs)?;
+        match &parsed {
+            Command::Dfg(_) => graph_of(&parsed, &inputs, control),
+            Command::Compare(_) => {
+                let (a, b) = inputs.split_at(before.min(inputs.len()));
+                comparison(&parsed, [a, b], control)
+            }
+            _ => of_one(&parsed, inputs.first().ok_or_else(|| errors::usage("no trace"))?, control),
         }
-        _ => of_one(&parsed, inputs.first().ok_or_else(|| errors::usage("no trace"))?, control),
     })
 }
 
@@ -414,7 +442,10 @@ pub fn report_page(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let (command, threads) = parsed(py, "report", &arguments, &inputs)?;
-    work::run(py, threads, progress.as_ref(), move |control| page(&command, &inputs, shown, control))
+    work::run(py, threads, progress.as_ref(), move |control| {
+        let inputs = settled(&command, inputs)?;
+        page(&command, &inputs, shown, control)
+    })
 }
 
 /// Refuses a page in whose place is one of these inputs, or a trace.
@@ -445,8 +476,7 @@ pub fn open(
 ) -> PyResult<PyTrace> {
     let (command, threads) = parsed(py, "info", &arguments, std::slice::from_ref(&input))?;
     let Command::Info(a) = command else { return Err(errors::bug()) };
-    let loaded = work::run(py, threads, progress.as_ref(), move |c| trace::open(&input, &a.input.reading, c))?;
-    Ok(PyTrace(Arc::new(loaded)))
+    work::run(py, threads, progress.as_ref(), move |c| trace::open(input, &a.input.reading, arguments, c)).map(PyTrace)
 }
 
 /// Writes a trace in another format; gives the number of rows and what could not be written.
@@ -467,7 +497,7 @@ pub fn convert_rows(
         let output = Output { path: a.output.clone(), content: Content::Trace, option: None };
         let read = if let Given::Path(path) = &input { std::slice::from_ref(path) } else { &[] };
         draft::check(&[output], read)?;
-        let trace = input.rows(&a.reading, control, false)?;
+        let trace = input.settled(&a.reading)?.rows(&a.reading, control, false)?;
         convert::write(&a, &trace, writer)
     })?;
     Ok((done.rows, plain(&done.notes)))
@@ -484,9 +514,10 @@ pub fn generate_rows(py: Python<'_>, arguments: Vec<String>) -> PyResult<PyTrace
     let Command::Generate(job) = parsed.map_err(|e| errors::exception(py, &e))?.command else {
         return Err(errors::bug());
     };
+    let made = Made::Generated(arguments.clone());
     let loaded = work::run(py, None, None, move |_| {
         let run = job.job()?;
-        Ok(Loaded::of(run.trace()?, Some(json::line(run.truth())?)))
+        Ok(Loaded::of(run.trace()?, made, Some(json::line(run.truth())?)))
     })?;
     Ok(PyTrace(Arc::new(loaded)))
 }

@@ -25,6 +25,7 @@ mod _iophase {
     use std::sync::Arc;
 
     use clap::{ArgAction, CommandFactory};
+    use iophase::formats::SeriesOptions;
     use iophase::internals::render::json;
     use pyo3::prelude::*;
     use serde_json::{Value, json};
@@ -38,7 +39,7 @@ mod _iophase {
     #[pymodule_export]
     use super::table::{Column, Table};
     #[pymodule_export]
-    use super::trace::PyTrace;
+    use super::trace::{PyTrace, of_rows};
     use super::{arrow, cli, errors, rows, trace, work};
 
     #[pymodule_export]
@@ -55,8 +56,8 @@ mod _iophase {
     #[pyo3(signature = (data, name, ranks=None))]
     fn of_arrow(py: Python<'_>, data: &Bound<'_, PyAny>, name: String, ranks: Option<u64>) -> PyResult<PyTrace> {
         let reader = arrow::import(data)?;
-        let rows = work::run(py, None, None, move |_| rows::trace(reader, &name, ranks))?;
-        Ok(PyTrace(Arc::new(trace::Loaded::of(rows, None))))
+        let rows = work::run(py, None, None, move |_| rows::trace(reader, &name, ranks, &SeriesOptions::default()))?;
+        Ok(PyTrace(Arc::new(trace::Loaded::of(rows, trace::Made::Rows, None))))
     }
 
     /// The JSON Schema of an output.

@@ -6,15 +6,16 @@ use std::time::SystemTime;
 
 use arrow_array::RecordBatchReader;
 use iophase::analysis::Mode;
+use iophase::formats::SeriesOptions;
 use iophase::internals::formats::tail::{Faults, Message};
 use iophase::internals::online::checkpoint::{self, Checkpoint};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::render::json;
 use iophase::online::{Every, Options, Prediction};
-use iophase::record::{Clock, Data, Interval, Op, Trace};
+use iophase::record::{Clock, Data, Interval, Trace};
 use iophase::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::trace::{Loaded, PyTrace};
 use crate::{arrow, errors, rows, work};
@@ -49,42 +50,8 @@ fn options(window: &str, change: &str, every: &str, mode: &str, min_period: Opti
         .min_period_s(min_period))
 }
 
-/// A transfer as a dict: op, size or bytes, start_s or start, and if known end_s or end, rank.
-fn transfer(i: usize, row: &Bound<'_, PyDict>) -> PyResult<Interval> {
-    let py = row.py();
-    let get = |names: [&str; 2]| -> PyResult<Option<Bound<'_, PyAny>>> {
-        for name in names {
-            if let Some(value) = row.get_item(name)?.filter(|v| !v.is_none()) {
-                return Ok(Some(value));
-            }
-        }
-        Ok(None)
-    };
-    let fail = |found: String| {
-        let e = errors::bad_row("rows", i, found).expected("op, size and start_s, and if known end_s and rank");
-        errors::exception(py, &e)
-    };
-    let number = |names: [&str; 2]| -> PyResult<Option<f64>> {
-        let value = get(names)?.map(|v| v.extract::<f64>()).transpose();
-        value.map_err(|_| fail(format!("{} is no number", names[0])))
-    };
-    let needed = |names: [&str; 2]| number(names)?.ok_or_else(|| fail(format!("no {}", names[0])));
-    let op: String = get(["op", "op"])?.ok_or_else(|| fail("no op".into()))?.extract()?;
-    let op = match op.as_str() {
-        "write" => Op::Write,
-        "read" => Op::Read,
-        _ => Op::Other,
-    };
-    let (start, bytes) = (needed(["start_s", "start"])?, needed(["size", "bytes"])?);
-    let end = number(["end_s", "end"])?.unwrap_or(start);
-    let rank = get(["rank", "rank"])?.map_or(Ok(0), |v| v.extract::<u32>())?;
-    Ok(Interval { op, rank, bytes, start, end, ..Interval::default() })
-}
-
 /// What a predictor is fed with.
 enum Fed {
-    /// A list of dicts.
-    List(Vec<Interval>),
     /// A trace.
     Trace(Arc<Loaded>),
     /// A table of another package.
@@ -93,10 +60,6 @@ enum Fed {
 
 impl Fed {
     fn of(data: &Bound<'_, PyAny>) -> PyResult<Fed> {
-        if let Ok(list) = data.cast::<PyList>() {
-            let rows = list.iter().enumerate().map(|(i, row)| transfer(i, row.cast::<PyDict>()?));
-            return Ok(Fed::List(rows.collect::<PyResult<_>>()?));
-        }
         match data.cast::<PyTrace>() {
             Ok(trace) => Ok(Fed::Trace(trace.get().0.clone())),
             Err(_) => Ok(Fed::Table(arrow::import(data)?)),
@@ -106,9 +69,8 @@ impl Fed {
     fn transfers(self) -> Result<Vec<Interval>> {
         let of = |trace: &Trace| intervals(&trace.data, trace.origin_s as f64);
         Ok(match self {
-            Fed::List(transfers) => transfers,
             Fed::Trace(trace) => of(&trace.rows),
-            Fed::Table(reader) => of(&rows::trace(reader, "table", None)?),
+            Fed::Table(reader) => of(&rows::trace(reader, "table", None, &SeriesOptions::default())?),
         })
     }
 }
@@ -140,6 +102,14 @@ fn predictions(jobs: &mut Jobs, fed: &Message) -> Result<Vec<String>> {
     }
     say(jobs.predict_due())?;
     Ok(lines)
+}
+
+impl Predictor {
+    /// The state as it is stored.
+    fn state(&self) -> Result<Vec<u8>> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Checkpoint::new(None, Faults::default(), jobs).to_bytes()
+    }
 }
 
 #[pymethods]
@@ -181,11 +151,20 @@ impl Predictor {
 
     /// Stores the state in a file, which is whole at every moment.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let store = || {
-            let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            checkpoint::store(&path, &Checkpoint::new(None, Faults::default(), jobs).to_bytes()?)
-        };
-        py.detach(store).map_err(|e| errors::exception(py, &e))
+        py.detach(|| checkpoint::store(&path, &self.state()?)).map_err(|e| errors::exception(py, &e))
+    }
+
+    /// The state, and what makes a predictor of it.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let state = py.detach(|| self.state()).map_err(|e| errors::exception(py, &e))?;
+        let make = py.get_type::<Predictor>().getattr("_of_state")?;
+        (make, (PyBytes::new(py, &state),)).into_pyobject(py)
+    }
+
+    #[staticmethod]
+    fn _of_state(py: Python<'_>, state: Vec<u8>) -> PyResult<Predictor> {
+        let state = py.detach(|| Checkpoint::of_bytes(&state)).map_err(|e| errors::exception(py, &e))?;
+        Ok(Predictor { jobs: Arc::new(Mutex::new(state.jobs)) })
     }
 
     /// The predictor of a stored state.

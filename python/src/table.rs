@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_buffer::Buffer;
 use arrow_data::{ArrayData, ArrayDataBuilder};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
@@ -169,8 +169,25 @@ fn type_named(name: &str) -> Option<DataType> {
         "dictionary<uint32, large_utf8>" => {
             DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::LargeUtf8))
         }
-        _ => return None,
+        _ => return time_named(name),
     })
+}
+
+/// A type of times, such as `duration[ms]`.
+fn time_named(name: &str) -> Option<DataType> {
+    let (kind, unit) = name.strip_suffix(']')?.split_once('[')?;
+    let unit = match unit {
+        "s" => TimeUnit::Second,
+        "ms" => TimeUnit::Millisecond,
+        "us" => TimeUnit::Microsecond,
+        "ns" => TimeUnit::Nanosecond,
+        _ => return None,
+    };
+    match kind {
+        "timestamp" => Some(DataType::Timestamp(unit, None)),
+        "duration" => Some(DataType::Duration(unit)),
+        _ => None,
+    }
 }
 
 /// The buffers of a column: length, bits of known values, data, dictionary.
@@ -196,6 +213,46 @@ fn unpacked(of: &DataType, parts: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
 /// The bytes at an address that suits every type.
 fn aligned(bytes: Vec<u8>) -> Buffer {
     Buffer::from_slice_ref(&bytes)
+}
+
+impl Table {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> PyResult<Column> {
+        let schema = self.batch.schema();
+        let Ok(i) = schema.index_of(name) else {
+            let known = self.columns().join(", ");
+            return Err(PyKeyError::new_err(format!("no column is called {name}; there are: {known}")));
+        };
+        Ok(Column { field: schema.field(i).clone(), array: self.batch.column(i).clone() })
+    }
+
+    fn row<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            row.set_item(field.name(), Cell::of(column.as_ref(), i).object(py)?)?;
+        }
+        Ok(row)
+    }
+}
+
+/// The rows of a table, one after the other.
+#[pyclass(module = "iophase._iophase")]
+pub struct TableRows {
+    table: Table,
+    next: usize,
+}
+
+#[pymethods]
+impl TableRows {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let i = self.next;
+        self.next += 1;
+        (i < self.table.batch.num_rows()).then(|| self.table.row(py, i)).transpose()
+    }
 }
 
 #[pymethods]
@@ -242,16 +299,17 @@ impl Table {
     }
 
     fn __getitem__(&self, name: &str) -> PyResult<Column> {
-        let schema = self.batch.schema();
-        let Ok(i) = schema.index_of(name) else {
-            let known = self.columns().join(", ");
-            return Err(PyKeyError::new_err(format!("no column is called {name}; there are: {known}")));
-        };
-        Ok(Column { field: schema.field(i).clone(), array: self.batch.column(i).clone() })
+        self.column(name)
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        PyList::new(py, self.columns())?.into_any().try_iter().map(Bound::into_any)
+    /// The rows as dicts: `len()` of them, and what pandas makes a frame of.
+    fn __iter__(&self) -> TableRows {
+        TableRows { table: self.clone(), next: 0 }
+    }
+
+    /// Names of the columns, so that `dict(table)` has them.
+    fn keys(&self) -> Vec<String> {
+        self.columns()
     }
 
     fn __contains__(&self, name: &str) -> bool {
@@ -260,15 +318,7 @@ impl Table {
 
     /// The rows as a list of dicts.
     fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let (names, columns) = (self.columns(), self.batch.columns());
-        let row = |i: usize| {
-            let row = PyDict::new(py);
-            for (name, column) in names.iter().zip(columns) {
-                row.set_item(name, Cell::of(column.as_ref(), i).object(py)?)?;
-            }
-            Ok(row)
-        };
-        PyList::new(py, (0..self.batch.num_rows()).map(row).collect::<PyResult<Vec<_>>>()?)
+        PyList::new(py, (0..self.batch.num_rows()).map(|i| self.row(py, i)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The columns as a dict of lists.

@@ -1,28 +1,31 @@
 //! Traces: read once, then looked at in many ways.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::types::{UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, RecordBatchReader,
+    StringArray, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
+use iophase::analysis::{Heat, Selection};
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::formats::darshan::Log;
 use iophase::record::{
-    Column, CounterModule, Counters, Data, FileId, Files, Intervals, NOT_COUNTED, Op, Requests, Trace,
+    Clock, Column, CounterModule, Counters, Data, FileId, Files, Intervals, NOT_COUNTED, Op, Requests, Timing, Trace,
+    Warning,
 };
 use iophase::{Error, ErrorKind, Remedy, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
+use serde::{Deserialize, Serialize};
 
-use crate::arrow::{Plain, buffer};
+use crate::arrow::{self, Plain, buffer};
 use crate::cli::shared::ReadingArgs;
-use crate::errors;
 use crate::table::{Columns, Table};
 use crate::work::{self, Control};
+use crate::{errors, rows};
 
 /// What a trace is read from, so that other parts of it can be read.
 #[derive(Clone)]
@@ -35,6 +38,17 @@ pub struct Origin {
     pub read: ReadOptions,
 }
 
+/// How a trace was made, for a copy in another process.
+#[derive(Clone)]
+pub enum Made {
+    /// By reading an input, with these arguments of `info`.
+    Read(Given, Vec<String>),
+    /// By these arguments of `generate`.
+    Generated(Vec<String>),
+    /// Of a table: by its rows.
+    Rows,
+}
+
 /// A trace in memory.
 pub struct Loaded {
     /// Where it is from; `None` for tables and generated jobs.
@@ -43,12 +57,13 @@ pub struct Loaded {
     pub rows: Arc<Trace>,
     requests: OnceLock<Table>,
     truth: Option<String>,
+    made: Made,
 }
 
 impl Loaded {
     /// A trace that is in no file.
-    pub fn of(rows: Trace, truth: Option<String>) -> Loaded {
-        Loaded { origin: None, rows: Arc::new(rows), requests: OnceLock::new(), truth }
+    pub fn of(rows: Trace, made: Made, truth: Option<String>) -> Loaded {
+        Loaded { origin: None, rows: Arc::new(rows), requests: OnceLock::new(), truth, made }
     }
 }
 
@@ -59,9 +74,19 @@ pub enum Given {
     Path(PathBuf),
     /// The content of a file.
     Bytes(Source),
+    /// A folder under another name.
+    Unpacked(String, PathBuf),
     /// A trace.
     Trace(Arc<Loaded>),
+    /// Rows of a table, which can be read once.
+    Table(Rows),
 }
+
+/// Rows that wait to be read.
+pub type Rows = Arc<Mutex<Option<Box<dyn RecordBatchReader + Send>>>>;
+
+/// Name of a table as an input.
+const TABLE: &str = "table";
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Given {
     type Error = PyErr;
@@ -71,8 +96,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
             return Ok(Given::Trace(trace.get().0.clone()));
         }
         if let Ok(pair) = object.cast::<PyTuple>() {
-            let (name, bytes) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?.cast_into::<PyBytes>()?);
-            return Ok(Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())));
+            let (name, content) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?);
+            return Ok(match content.cast::<PyBytes>() {
+                Ok(bytes) => Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())),
+                Err(_) => Given::Unpacked(name, content.extract()?),
+            });
+        }
+        if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
+            return Ok(Given::Table(Arc::new(Mutex::new(Some(arrow::import(&object)?)))));
         }
         Ok(Given::Path(object.extract()?))
     }
@@ -84,8 +115,19 @@ impl Given {
         match self {
             Given::Path(path) => path.display().to_string(),
             Given::Bytes(source) => source.name().to_owned(),
+            Given::Unpacked(name, _) => name.clone(),
             Given::Trace(trace) => trace.rows.path.clone(),
+            Given::Table(_) => TABLE.to_owned(),
         }
+    }
+
+    /// The same with the rows of a table as a trace.
+    pub fn settled(self, reading: &ReadingArgs) -> Result<Given> {
+        let Given::Table(rows) = &self else { return Ok(self) };
+        let reader = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let reader = reader.ok_or_else(|| errors::usage("the rows of the table were read before"))?;
+        let trace = rows::trace(reader, TABLE, None, &reading.options()?.series)?;
+        Ok(Given::Trace(Arc::new(Loaded::of(trace, Made::Rows, None))))
     }
 
     /// What it is read from; `None` for a trace that is in no file.
@@ -94,7 +136,9 @@ impl Given {
         let source = match self {
             Given::Path(path) => Source::open(path, &read.limits)?,
             Given::Bytes(source) => source.clone(),
+            Given::Unpacked(name, path) => Source::open(path, &read.limits)?.named(name),
             Given::Trace(trace) => return Ok(trace.origin.clone()),
+            Given::Table(_) => return Ok(None),
         };
         Ok(Some(Origin { source, format: reading.format()?, read }))
     }
@@ -126,14 +170,19 @@ impl Given {
 }
 
 /// Reads a trace with its counters.
-pub fn open(given: &Given, reading: &ReadingArgs, control: &Control) -> Result<Loaded> {
+pub fn open(given: Given, reading: &ReadingArgs, arguments: Vec<String>, control: &Control) -> Result<Arc<Loaded>> {
+    let given = given.settled(reading)?;
+    if let Given::Trace(loaded) = given {
+        return Ok(loaded);
+    }
     let Some(Origin { source, format, read }) = given.origin(reading)? else {
         return Err(errors::usage("the trace is in no file"));
     };
     control.expect(source.stored_bytes());
     let rows = formats::read(&source, format, &control.reading(read.clone().counters(true)))?;
     let origin = Some(Origin { source, format, read });
-    Ok(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None })
+    let made = Made::Read(given, arguments);
+    Ok(Arc::new(Loaded { origin, rows: Arc::new(rows), requests: OnceLock::new(), truth: None, made }))
 }
 
 /// The values of a column; none if all rows agree.
@@ -317,6 +366,75 @@ fn bins(log: &Log, layer: &str) -> Result<Bins> {
     Ok(all)
 }
 
+/// What the rows of a trace that was made of a table do not say: what it counts and warns of, and where its clock begins.
+#[derive(Serialize, Deserialize)]
+struct Besides {
+    path: String,
+    ranks: u64,
+    /// Its rows are readings, this far apart.
+    bin_s: Option<f64>,
+    clock: Clock,
+    counts: [u64; 3],
+    layers: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+impl Besides {
+    fn of(t: &Trace) -> Besides {
+        let counts = [t.quality.records_read, t.quality.clamped, t.quality.clock_backwards];
+        let layers = t.layers.iter().map(|l| l.layer.clone()).collect();
+        let (path, warnings) = (t.path.clone(), t.warnings.clone());
+        Besides { path, ranks: t.ranks, bin_s: t.bin_s, clock: t.clock, counts, layers, warnings }
+    }
+
+    fn put_in(self, t: &mut Trace) {
+        if self.bin_s.is_some() {
+            (t.timing, t.bin_s) = (Timing::Counter, self.bin_s);
+        }
+        [t.quality.records_read, t.quality.clamped, t.quality.clock_backwards] = self.counts;
+        t.layers = self.layers.iter().map(|layer| t.summarise(layer)).collect();
+        (t.path, t.ranks, t.clock, t.warnings) = (self.path, self.ranks, self.clock, self.warnings);
+    }
+}
+
+/// The trace of the rows of a table that a trace of a table has given, and what they do not say.
+#[pyfunction]
+pub fn of_rows(py: Python<'_>, rows: &Bound<'_, PyAny>, besides: &str) -> PyResult<PyTrace> {
+    let besides: Besides = serde_json::from_str(besides).map_err(failed)?;
+    let mut trace =
+        rows::trace(arrow::import(rows)?, TABLE, None, &Default::default()).map_err(|e| errors::exception(py, &e))?;
+    besides.put_in(&mut trace);
+    Ok(PyTrace(Arc::new(Loaded::of(trace, Made::Rows, None))))
+}
+
+/// Heat maps of writes and reads over the time of the trace, with all ranks.
+fn heats(trace: &Trace, bins: Option<usize>) -> Result<Vec<Heat>> {
+    /// Most cells: 1 GiB.
+    const MOST: usize = 1 << 27;
+    const USUAL: usize = 200;
+    let origin = trace.origin_s as f64;
+    let rows = (0..trace.data.len()).map(|i| trace.row(i)).filter(|row| row.op().moves_bytes());
+    let (mut start, mut end) = rows.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), row| {
+        let (start, end) = row.span();
+        (a.min(start + origin), b.max(end + origin))
+    });
+    if trace.origin_s == 0 {
+        // that of the job
+        start = start.min(0.0);
+    }
+    let columns = match trace.bin_s.filter(|s| bins.is_none() && *s > 0.0 && end > start) {
+        Some(bin_s) => {
+            (start, end) = ((start / bin_s).floor() * bin_s, (end / bin_s - 1e-6).ceil() * bin_s);
+            ((end - start) / bin_s).round() as usize
+        }
+        None => bins.unwrap_or(USUAL),
+    };
+    if columns == 0 || columns > MOST {
+        return Err(errors::usage(format!("{columns} bins")).expected(format!("1 to {MOST}")));
+    }
+    Ok(Heat::of(trace, &Selection::default(), (start, end), (MOST / columns, columns)))
+}
+
 /// A trace that was read: rows, counters, facts about the job.
 #[pyclass(frozen, module = "iophase", name = "Trace")]
 pub struct PyTrace(pub Arc<Loaded>);
@@ -427,6 +545,24 @@ impl PyTrace {
         table.finish()
     }
 
+    /// Bytes of `write` or `read` by rank and time as an `iophase.Heat`, whose array has a row for each rank and a column for each
+    /// bin; the bins are those of the trace if it has any, else 200.
+    #[pyo3(signature = (op="write", bins=None))]
+    fn heat<'py>(slf: &Bound<'py, Self>, op: &str, bins: Option<usize>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (trace, wanted) = (this.0.rows.clone(), op.to_owned());
+        let heats = work::run(py, None, None, move |_| heats(&trace, bins))?;
+        let heat = heats.into_iter().find(|h| h.mode.name() == wanted);
+        let heat = heat.ok_or_else(|| {
+            this.fail(py, &format!("the trace has no {op} by rank and time"), "see info for its layers")
+        })?;
+        let ranks: Vec<(u32, u32)> = heat.rows.iter().map(|r| r.ranks).collect();
+        let mut cells = Columns::default();
+        cells.reals("bytes", heat.cells);
+        let parts = (op, ranks, heat.start_s, heat.step_s, heat.columns, cells.finish()?.column("bytes")?);
+        py.import("iophase._figure")?.getattr("Heat")?.call1(parts)
+    }
+
     /// The files of the trace: file, system (pipes, /proc and the like), stripe_bytes, reads, writes, bytes_read,
     /// bytes_written, first_s, last_s.
     fn files(&self) -> PyResult<Table> {
@@ -461,6 +597,42 @@ impl PyTrace {
     #[getter]
     fn _truth(&self) -> Option<&str> {
         self.0.truth.as_deref()
+    }
+
+    /// How it was made: the name of a function of the native part, and its arguments.
+    #[getter]
+    fn _made<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let trace = &slf.get().0;
+        match &trace.made {
+            Made::Read(Given::Path(path), arguments) => ("open", path, arguments).into_pyobject(py),
+            Made::Read(Given::Bytes(source), arguments) => {
+                let read = ReadOptions::default();
+                let bytes =
+                    iophase::internals::formats::stored(source, &read).map_err(|e| errors::exception(py, &e))?;
+                ("open", (source.name(), PyBytes::new(py, &bytes)), arguments).into_pyobject(py)
+            }
+            Made::Read(Given::Unpacked(name, path), arguments) => ("open", (name, path), arguments).into_pyobject(py),
+            Made::Generated(arguments) => ("generate_rows", arguments).into_pyobject(py),
+            Made::Read(..) | Made::Rows => {
+                let this = slf.get();
+                let rows = if this.has_requests() { this.requests(py)? } else { this.intervals(py)? };
+                let besides = serde_json::to_string(&Besides::of(&trace.rows)).map_err(failed)?;
+                ("of_rows", rows, besides).into_pyobject(py)
+            }
+        }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("iophase._core")?.call_method1("kept", (slf,))
+    }
+
+    /// It cannot be changed.
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn _repr_html_(&self) -> String {

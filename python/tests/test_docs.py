@@ -1,6 +1,7 @@
 """Documentation runs: docstrings, README, notebook; stubs are what the schemas and the program say."""
 
 import doctest
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -24,15 +25,42 @@ def test_docstrings_run(module):
 
 @pytest.mark.filterwarnings("ignore::iophase.TraceWarning")
 @pytest.mark.parametrize("page", ["python/README.md", "docs/from-pydarshan.md"])
-def test_pages_run(page):
+def test_pages_run(page, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
     names = {}
     for block in blocks:
-        if any(m in block for m in ("polars", "pandas", "pyarrow", "duckdb")):
-            for package in re.findall(r"import (polars|pandas|pyarrow|duckdb)", block):
-                pytest.importorskip(package)
-        exec(compile(block, page, "exec"), names)
+        needed = re.findall(r"import (polars|pandas|pyarrow|duckdb|numpy)|to_(pandas)\(|()\.axes\(", block)
+        if all(importlib.util.find_spec("".join(package) or "matplotlib") for package in needed):
+            exec(compile(block, page, "exec"), names)
+
+
+def tasks():
+    """Title, lines of the peer and of this package of each task."""
+    text = (ROOT / "docs/from-pydarshan.md").read_text()
+    found = re.findall(r"### (.*?)\n\n```py\n(.*?)```\n\n```python\n(.*?)```", text, re.S)
+    return [(title, theirs.strip().splitlines(), ours.strip().splitlines()) for title, theirs, ours in found]
+
+
+def test_lines_of_tasks_are_counted():
+    text = (ROOT / "docs/from-pydarshan.md").read_text()
+    assert len(tasks()) == text.count("\n### ") >= 10
+    for title, theirs, ours in tasks():
+        assert re.search(rf"\| {title} \(\w+\) \| {len(theirs)} \| {len(ours)} \|", text), title
+        assert max(map(len, theirs + ours)) <= 130, title
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("title, theirs", [t[:2] for t in tasks()], ids=[t[0] for t in tasks()])
+def test_lines_of_peers_run(title, theirs, monkeypatch, tmp_path):
+    # FTIO notes its calls in the folder
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    pytest.importorskip("darshan" if "import darshan" in theirs else "ftio")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    exec(compile("\n".join(theirs), title, "exec"), {})
 
 
 def test_every_public_name_has_documentation():
@@ -44,7 +72,7 @@ def test_every_public_name_has_documentation():
 @pytest.mark.parametrize("function, command", [("analyze", "analyze"), ("findings", "findings"), ("dfg", "dfg"), ("classify", "classify")])
 def test_help_has_what_the_help_of_the_command_has(function, command, program):
     documented = " ".join(inspect.getdoc(getattr(iop, function)).split())
-    of_command = program(command, "--help")
+    of_command = program(command, "--help-all")
     for keyword in inspect.signature(getattr(iop, function)).parameters:
         if keyword not in ("source", "progress"):
             assert "--" + keyword.rstrip("_").replace("_", "-") in of_command, keyword

@@ -92,9 +92,9 @@ def test_chunks_are_one_trace(pa):
 
 
 def test_what_is_missing_is_named(pa):
-    with pytest.raises(iop.FormatError, match="op, size") as e:
-        iop.from_arrow(pa.table({"start_s": [0.0], "x": [1]}))
-    assert "x" in e.value.remedy
+    with pytest.raises(iop.FormatError, match="start_s, x, y") as e:
+        iop.from_arrow(pa.table({"start_s": [0.0], "x": [1], "y": [1]}))
+    assert "bytes" in e.value.expected and e.value.remedy
     minimal = iop.from_arrow(pa.table({k: ROWS[k] for k in ("op", "size", "start_s")}))
     assert minimal.ranks == 1 and minimal.requests()["end_s"].to_list() == ROWS["start_s"]
     assert iop.from_arrow(pa.table(ROWS), ranks=64).ranks == 64

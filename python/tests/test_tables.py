@@ -28,7 +28,8 @@ def test_columns_are_those_of_the_requests(trace):
     assert set(table["op"].to_list()) == {"write"} and set(table["rank"].to_list()) == set(range(8))
     assert table["size"][0] == table["size"][-1792] == 65536
     assert sum(table["size"].to_list()) == iop.analyze(trace).signals[0].bytes
-    assert list(table.to_dict()) == table.columns == list(table)
+    assert list(table.to_dict()) == table.columns == list(dict(table))
+    assert list(table) == table.to_dicts() and len(list(table)) == len(table)
     assert table.to_dicts()[5]["start_s"] == table["start_s"][5]
     for bad in (1792, -1793):
         with pytest.raises(IndexError):
@@ -64,7 +65,7 @@ def test_times_are_on_the_clock_of_the_trace():
 def test_a_table_outlives_its_trace(trace):
     table = trace.requests()
     wanted = sums(table)
-    columns = {name: table[name] for name in table}
+    columns = {name: table[name] for name in table.columns}
     del trace, table
     gc.collect()
     assert sum(columns["size"].to_list()) == wanted[1]

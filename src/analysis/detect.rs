@@ -2,9 +2,9 @@
 
 use super::{ModeChoice, Options, Report, analyze};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Stamp;
 use crate::formats::clock::origin_of;
 use crate::formats::series::Readings;
+use crate::formats::{Stamp, ValueKind};
 use crate::record::{Column, Data, FileId, Intervals, Op, Timing, Trace};
 use crate::signal::{Mode, Span};
 
@@ -129,6 +129,7 @@ fn readings(values: &[f64], rate_hz: f64, start_s: f64) -> Result<Trace> {
     let readings = Readings {
         times: (0..values.len()).map(|k| zero + k as f64 / rate_hz).collect(),
         columns: vec![(Op::Write, values.to_vec())],
+        kind: Some(ValueKind::Rate),
         stamp: Stamp::Start,
         step_s: Some(step_s),
         origin_s,

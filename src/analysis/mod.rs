@@ -39,7 +39,7 @@ internal! { use event_log::save_log; }
 pub use event_log::{EventLog, event_log};
 internal! { use event_log::graph; }
 internal! { use info::{INFO_SCHEMA, info_of}; }
-pub(crate) use heat::{Heat, HeatRow};
+internal! { use heat::{Heat, HeatRow}; }
 pub use info::Info;
 pub(crate) use metadata::MetadataCalls;
 pub use options::{ModeChoice, Options};

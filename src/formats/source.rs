@@ -58,6 +58,12 @@ impl Source {
         self
     }
 
+    /// The same under another name.
+    #[must_use]
+    pub fn named(self, name: &str) -> Source {
+        Source { name: name.to_owned(), ..self }
+    }
+
     /// The first bytes, decompressed, or why there are none. Of damage further on, what came before is known.
     fn unpack_head(&self, limits: &Limits) -> (Vec<u8>, Option<Error>) {
         let mut head = Vec::new();

@@ -64,19 +64,26 @@ impl Checkpoint {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::from(e).in_file(path.display().to_string())),
         };
+        Checkpoint::of_bytes(&bytes).map(Some).map_err(|e| e.in_file(path.display().to_string()))
+    }
+
+    /// The checkpoint that is stored as these bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`].
+    pub fn of_bytes(bytes: &[u8]) -> Result<Checkpoint> {
         let wrong = |what: String| {
             Error::new(ErrorKind::Malformed, what)
                 .expected(format!("a state of {SCHEMA}"))
                 .remedy("remove it to begin anew")
-                .in_file(path.display().to_string())
         };
         let no_state = |e: serde_json::Error| wrong(format!("no state of a predictor: {e}"));
         // of another version the rest has another form
-        let Version { schema } = serde_json::from_slice(&bytes).map_err(no_state)?;
+        let Version { schema } = serde_json::from_slice(bytes).map_err(no_state)?;
         if schema != SCHEMA {
             return Err(wrong(format!("a state of {schema}")));
         }
-        serde_json::from_slice(&bytes).map(Some).map_err(no_state)
+        serde_json::from_slice(bytes).map_err(no_state)
     }
 }
 

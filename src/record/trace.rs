@@ -469,7 +469,7 @@ impl Trace {
     }
 
     /// Totals of `data` as a layer: for formats with one kind of data.
-    pub(crate) fn summarise(&self, layer: &str) -> LayerSummary {
+    pub fn summarise(&self, layer: &str) -> LayerSummary {
         LayerSummary::of(layer, &self.data, self.origin_s)
     }
 }

@@ -212,7 +212,7 @@ fn place(column: &str, names: &[String]) -> std::result::Result<usize, String> {
 }
 
 /// Reads or writes, if the name of a metric says.
-pub(super) fn direction(name: &str) -> Option<Op> {
+pub fn direction(name: &str) -> Option<Op> {
     let name = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| name.contains(w));
     match (has(&["read", "rkb", "rd_"]), has(&["writ", "wkb", "wr_"])) {

@@ -27,8 +27,10 @@ mod table;
 mod tail;
 
 pub(super) use header::unknown_table;
+pub use layout::direction;
 pub use options::{SeriesColumns, SeriesOptions};
 pub use readings::Readings;
+pub use stamp::per_second;
 
 use super::format::{Format, Sniff, only};
 use super::lines::Followed;

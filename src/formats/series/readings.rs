@@ -7,14 +7,16 @@ use crate::formats::probe::KeptRows;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::record::{Op, Trace};
 
-/// Rates at times, as columns.
+/// Values at times, as columns.
 #[derive(Debug, Clone)]
 pub struct Readings {
     /// Seconds since `origin_s`.
     pub times: Vec<f64>,
-    /// Amounts per second of reads or writes, NaN where unknown: as many as times.
+    /// Values of reads or writes, NaN where unknown: as many as times.
     pub columns: Vec<(Op, Vec<f64>)>,
-    /// Which step a rate belongs to.
+    /// What the values say; `None`: rates, as nothing says.
+    pub kind: Option<ValueKind>,
+    /// Which step a rate or an amount belongs to.
     pub stamp: Stamp,
     /// The usual step in seconds; `None`: as the times show.
     pub step_s: Option<f64>,
@@ -32,11 +34,11 @@ impl Readings {
     pub fn trace(self, format: &'static str) -> Result<Trace> {
         let (ops, columns): (Vec<Op>, Vec<Vec<f64>>) = self.columns.into_iter().unzip();
         let mut sheet = Sheet { origin: self.origin_s, unix: self.origin_s != 0, ..Sheet::default() };
-        sheet.direction_unknown = self.direction_unknown;
+        (sheet.direction_unknown, sheet.kind_unknown) = (self.direction_unknown, self.kind.is_none());
         sheet.quality.records_read = self.times.len() as u64;
         sheet.meanings.push(Meaning {
             columns: ops.into_iter().map(|op| (op, String::new())).collect(),
-            kind: ValueKind::Rate,
+            kind: self.kind.unwrap_or_default(),
             stamp: self.stamp,
             first_is_mean: false,
         });

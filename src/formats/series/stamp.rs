@@ -25,19 +25,22 @@ fn moment(text: &[u8], more: Option<&[u8]>) -> Option<Moment> {
     }
 }
 
+/// How many are a second of numbers like this time: as the unit says, else by its size.
+pub fn per_second(time: f64, unit_s: Option<f64>) -> i64 {
+    let by_size = || match time.abs() {
+        x if x > 1e17 => 1_000_000_000,
+        x if x > 1e14 => 1_000_000,
+        x if x > 1e11 => 1_000,
+        _ => 1,
+    };
+    unit_s.map_or_else(by_size, |s| (1.0 / s).round().max(1.0) as i64)
+}
+
 impl TimeForm {
     /// The form of this time, which may stand in two fields; numbers count `unit_s` if that is given. `None` if it is no time.
     pub(super) fn of(text: &[u8], more: Option<&[u8]>, unit_s: Option<f64>) -> Option<TimeForm> {
         if let (Some(x), None) = (parse_f64(text), more) {
-            let by_size = || match x.abs() {
-                x if x > 1e17 => 1_000_000_000,
-                x if x > 1e14 => 1_000_000,
-                x if x > 1e11 => 1_000,
-                _ => 1,
-            };
-            return Some(TimeForm::Number {
-                per_s: unit_s.map_or_else(by_size, |s| (1.0 / s).round().max(1.0) as i64),
-            });
+            return Some(TimeForm::Number { per_s: per_second(x, unit_s) });
         }
         let m = moment(text, more)?;
         Some(if m.is_of_day() {

@@ -8,6 +8,7 @@ mod classes;
 mod comparison;
 mod correlation;
 mod cosines;
+mod data;
 mod draw;
 mod live;
 mod map;
@@ -35,6 +36,8 @@ pub(super) use offsets::of_accesses as offsets_of_file;
 pub(super) use steps::{Steps, short};
 pub(super) use text::width;
 pub(super) use timeline::Timeline;
+
+use serde_json::Value;
 
 use crate::analysis::SignalReport;
 use crate::online::live::Snapshot;
@@ -80,11 +83,24 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The figures of one signal, all or `only` some of them: the end of its file name and its SVG.
 pub fn pictures(signal: &SignalReport, view: &View, look: &Look, only: &[String]) -> Vec<(&'static str, String)> {
+    let svg = |(name, figure): (&'static str, Figure)| (name, draw(&figure, look, "").svg);
+    figures(signal, view, only).map(svg).collect()
+}
+
+/// A figure of one signal as data, as JSON; `None` if the signal has none of this name.
+pub fn figure_data(signal: &SignalReport, view: &View, name: &str) -> Option<Value> {
+    figures(signal, view, &[name.to_owned()]).next().map(|(_, figure)| data::data(&figure))
+}
+
+fn figures<'s>(
+    signal: &'s SignalReport,
+    view: &'s View,
+    only: &'s [String],
+) -> impl Iterator<Item = (&'static str, Figure)> + 's {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let time = Timeline::whole(signal);
-    let svg = |figure: &Figure| draw(figure, look, "").svg;
-    let first = wanted("bandwidth").then(|| ("bandwidth", bandwidth(signal, view, look)));
-    let more = OF_SIGNAL.iter().filter(|f| wanted(f.0));
-    let more = more.filter_map(|(name, make, _)| Some((*name, svg(&make(signal, view, &time)?))));
-    first.into_iter().chain(more).collect()
+    let first = wanted("bandwidth")
+        .then(|| ("bandwidth", bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal))));
+    let more = OF_SIGNAL.iter().filter(move |f| wanted(f.0));
+    first.into_iter().chain(more.filter_map(move |(name, make, _)| Some((*name, make(signal, view, &time)?))))
 }
