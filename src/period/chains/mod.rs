@@ -211,7 +211,8 @@ fn of_stretches(profile: &Profile, options: Options) -> Option<BurstPeriods> {
     let closed = stretches::close_up(profile, bin_s);
     let part = closed.as_ref().map_or(profile, |c| &c.profile);
     let shortest_window_s = options.shortest_window_s.min(LIMITS.shortest_window * part.duration());
-    if closed.is_none() && shortest_window_s >= options.shortest_window_s {
+    // over nearly the same window the search finds the same
+    if closed.is_none() && 2.0 * shortest_window_s > options.shortest_window_s {
         return None;
     }
     let found = detect_in(part, Options { shortest_window_s, ..options });
