@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::bytes::Fields;
 use super::counters::{self, Schema};
 use super::header::{Module, Slot};
 use super::log::Log;
@@ -11,6 +10,7 @@ use super::names::Names;
 use super::others;
 use super::rows::{Placement, check_rows};
 use crate::error::{ErrorKind, Result};
+use crate::formats::bytes::Cursor;
 use crate::record::{CounterModule, CounterTable, Counters, FileId, Files, Layer, Mount, Striping, Warning};
 
 /// The counters of logs that are one job, and warnings about modules that are damaged.
@@ -145,26 +145,26 @@ pub(super) struct LibraryLayout {
 
 /// A record of a library's module.
 pub(super) struct LibraryRecord<'a> {
-    fields: Fields<'a>,
+    fields: Cursor<'a>,
     /// Where its integer and real counters begin.
     at: [usize; 2],
 }
 
 impl LibraryRecord<'_> {
     fn id(&self) -> u64 {
-        self.fields.u64(0)
+        self.fields.u64_at(0)
     }
 
     pub fn rank(&self) -> i64 {
-        self.fields.i64(8)
+        self.fields.i64_at(8)
     }
 
     pub fn int(&self, i: usize) -> i64 {
-        self.fields.i64(self.at[0] + 8 * i)
+        self.fields.i64_at(self.at[0] + 8 * i)
     }
 
     pub fn real(&self, i: usize) -> f64 {
-        self.fields.f64(self.at[1] + 8 * i)
+        self.fields.f64_at(self.at[1] + 8 * i)
     }
 }
 
@@ -222,7 +222,7 @@ impl LibraryLayout {
     /// Gives every record to `f`; returns the bytes after the last whole one.
     pub fn walk(&self, log: &Log, slot: &Slot, mut f: impl FnMut(&LibraryRecord<'_>) -> Result<()>) -> Result<u64> {
         let (size, at) = (self.record_bytes(), [self.around.0, self.around.0 + 8 * self.ints.len()]);
-        log.region(slot).records(size, |bytes| f(&LibraryRecord { fields: Fields { bytes, order: log.order() }, at }))
+        log.region(slot).records(size, |bytes| f(&LibraryRecord { fields: Cursor::record(bytes, log.order()), at }))
     }
 }
 

@@ -1,10 +1,10 @@
 //! POSIX, MPI-IO and STDIO counters, of every version, brought to the current layout.
 
-use super::bytes::{ByteOrder, Fields};
 use super::counter_names as names;
 use super::header::{Module, Slot};
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{ByteOrder, Cursor};
 use crate::record::{Layer, is_time};
 
 /// Value of counters that a version does not have, except POSIX_RENAMED_FROM, which is 0.
@@ -201,22 +201,22 @@ pub(super) fn walk(
     let mut walked = Walked::default();
     let mut record = CounterRecord::default();
     walked.trailing_bytes = region.records(layout.record_bytes(), |bytes| {
-        let s = Fields { bytes, order };
-        if layout.stdio_opens.is_some_and(|i| s.i64(16 + 8 * i) > 0) {
+        let s = Cursor::record(bytes, order);
+        if layout.stdio_opens.is_some_and(|i| s.i64_at(16 + 8 * i) > 0) {
             walked.left_out += 1;
             return Ok(());
         }
         walked.records += 1;
-        (record.id, record.rank) = (s.u64(0), s.i64(8));
+        (record.id, record.rank) = (s.u64_at(0), s.i64_at(8));
         record.ints.clear();
         record.ints.extend(layout.ints.iter().enumerate().map(|(i, at)| match at {
-            Some(at) => s.i64(16 + 8 * at),
+            Some(at) => s.i64_at(16 + 8 * at),
             None if schema.layer == Layer::Posix && i == RENAMED_FROM => 0,
             None => MISSING,
         }));
         record.floats.clear();
         record.floats.extend(layout.floats.iter().map(|at| match at {
-            Some(at) => s.f64(16 + 8 * (layout.stored_ints + at)),
+            Some(at) => s.f64_at(16 + 8 * (layout.stored_ints + at)),
             None => MISSING as f64,
         }));
         f(&record)
