@@ -504,6 +504,12 @@ fn dool_writes_bits_from_release_1_3_on_and_pcp_kilobytes() {
         );
         assert_eq!(total(&parse(text).unwrap(), Op::Write), 2.0 * bytes, "{name} {options}");
     }
+    // the first row of pcp-dstat ends behind its time
+    let pcp = "\"pcp-dstat 6.0.3 CSV Output\"\n\"Cmdline:\",\"dstat -td --output x.csv 1\",,\n\n\"system\",\"total\",\n\
+        \"time\",\"dsk/total:read\",\"dsk/total:writ\"\n29-11 05:31:50,\n29-11 05:31:51,0,8\n29-11 05:31:52,1,8\n";
+    let t = parse(pcp).unwrap();
+    assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1024.0, 16_384.0));
+    assert_eq!((t.quality.records_dropped, codes(&t).contains(&"unreadable-records")), (0, false), "{:?}", t.warnings);
 }
 
 #[test]

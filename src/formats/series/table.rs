@@ -203,6 +203,10 @@ impl Columns {
             found.len() < self.width
         });
         whole.map_err(|rest| Bad::new("quoted field", rest, "a closing quote"))?;
+        // what is missing behind a last field without content has none either
+        if found.last().is_some_and(|f| f.is_empty()) {
+            found.resize(self.width.max(found.len()), Cow::Borrowed(&[]));
+        }
         if found.len() < self.width {
             return Err(Bad::new("a row of too few fields", line, "a value in each column that is read"));
         }
