@@ -466,6 +466,8 @@ fn text_of_tools_in_blocks_is_read() {
         let sum = |op| moved.iter().filter(|m| m.0 == op).map(|m| m.1).sum::<f64>();
         assert_eq!((sum(Op::Read), sum(Op::Write)), (1.0, 6.0), "{tool}: {moved:?}");
         assert!(moved.iter().all(|m| m.2 == 1.0), "{tool}: {moved:?}");
+        // what a process moved is counted again for the one that waited for it
+        assert_eq!(codes(&t).contains(&"children-counted"), tool == "pidstat");
     }
 }
 

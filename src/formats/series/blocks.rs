@@ -226,6 +226,12 @@ impl Snapshots for Blocks {
             group.lengths.push(length);
         })?;
         self.say_what_was_left_out();
+        if self.sheet.tool == "pidstat" && self.sheet.groups.len() > 1 {
+            let what = "a process has what its children moved, once they have ended: bytes of a child that was listed before count again";
+            self.sheet
+                .warnings
+                .push(Warning::new("children-counted", what).remedy("take the totals from a device (iostat -t)"));
+        }
         self.sheet.quality.records_read += self.odd.0;
         self.sheet.quality.records_dropped += self.odd.0;
         if let (n @ 1.., first) = &self.odd {
