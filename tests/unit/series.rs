@@ -478,6 +478,10 @@ fn tables_of_dashboards_and_dstat_are_read() {
     let t = parse(dstat).unwrap();
     assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1.0, 6.0));
     assert_eq!(codes(&t), ["since-start", "stacked-devices"]);
+    let both = "\"Dstat 0.7.4 CSV output\"\n\n\"system\",\"epoch\",\"dsk/total\",\n\"time\",\"epoch\",\"read\",\"writ\"\n\
+        29-11 06:27:07,1795933627.5,9,9\n29-11 06:27:08,1795933628.5,0,2\n29-11 06:27:09,1795933629.5,0,4\n";
+    let t = parse(both).unwrap();
+    assert_eq!((total(&t, Op::Write), t.origin_s, t.clock.zero_unix_s.is_some()), (6.0, 1_795_933_627, true));
     let grafana = "\"Time\",\"n1 write\",\"load\"\n2026-11-24 11:59:30,50.00 MB/s,1\n2026-11-24 11:59:31,0 B/s,2\n2026-11-24 11:59:32,2 KiB/s,3\n";
     let t = parse(grafana).unwrap();
     assert_eq!((total(&t, Op::Write), t.header.version.as_deref()), (50_002_048.0, Some("Grafana")));
