@@ -354,12 +354,10 @@ fn at<T: Copy + Default>(all: &[(&str, T)], word: &str, name: &str) -> T {
 fn count(trace: &mut Trace, module: CounterModule, rows: &[CounterRow]) {
     let c = trace.counters.as_mut().unwrap();
     let mut t = crate::record::CounterTable::new(module);
-    let (ints, reals) = match module {
-        CounterModule::Mpiio => (&counter_names::MPIIO[..], &counter_names::MPIIO_F[..]),
-        _ => (&counter_names::POSIX[..], &counter_names::POSIX_F[..]),
-    };
-    t.ints = ints.iter().map(|n| (*n, Column::default())).collect();
-    t.reals = reals.iter().map(|n| (*n, Column::default())).collect();
+    let names = |list: &str| counter_names::names_of(module.prefix(), list).into_iter();
+    let ints = if module == CounterModule::Mpiio { counter_names::MPIIO } else { counter_names::POSIX };
+    t.ints = names(ints).map(|n| (n, Column::default())).collect();
+    t.reals = names(counter_names::TRANSFERS).map(|n| (n, Column::default())).collect();
     let word = module.prefix();
     for (i, (rank, ints, reals)) in rows.iter().enumerate() {
         let file: FileId = c.files.intern(&format!("/scratch/f{i}"));

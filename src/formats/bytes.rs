@@ -1,27 +1,55 @@
-//! Numbers and blocks of bytes that are in memory: little-endian, checked against their end.
+//! Numbers and blocks of bytes that are in memory.
 
 use std::fmt;
 
 use crate::error::{Error, Place, Result};
 
-/// A place in some bytes.
+/// Order of the bytes of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl ByteOrder {
+    /// `little` or `big`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ByteOrder::Little => "little",
+            ByteOrder::Big => "big",
+        }
+    }
+}
+
+/// Some bytes, and a place in them. What comes next is checked against their end. A number at a place of its own is not:
+/// the caller has the length from the layout.
+#[derive(Clone, Copy)]
 pub(super) struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
+    order: ByteOrder,
     /// What they are, for messages.
     what: &'static str,
 }
 
 impl<'b> Cursor<'b> {
     pub(super) fn new(bytes: &'b [u8], what: &'static str) -> Self {
-        Cursor { bytes, at: 0, what }
+        Cursor { bytes, at: 0, order: ByteOrder::Little, what }
+    }
+
+    /// A header, a record or a segment whose numbers have this order.
+    #[inline]
+    pub(super) fn record(bytes: &'b [u8], order: ByteOrder) -> Self {
+        Cursor { bytes, at: 0, order, what: "record" }
     }
 
     /// The next `n` bytes by themselves, with places that count from where these do.
     pub(super) fn part(&mut self, n: usize) -> Result<Cursor<'b>> {
         let at = self.at;
         self.take(n)?;
-        Ok(Cursor { bytes: &self.bytes[..self.at], at, what: self.what })
+        Ok(Cursor { bytes: &self.bytes[..self.at], at, ..*self })
     }
 
     /// Bytes that follow.
@@ -44,14 +72,25 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    /// Bytes of a number, the least significant one first.
+    #[inline]
+    fn array_at<const N: usize>(&self, at: usize) -> [u8; N] {
         let mut a = [0; N];
-        a.copy_from_slice(self.take(N)?);
-        Ok(a)
+        a.copy_from_slice(&self.bytes[at..at + N]);
+        if self.order == ByteOrder::Big {
+            a.reverse();
+        }
+        a
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let at = self.at;
+        self.take(N)?;
+        Ok(self.array_at(at))
     }
 
     pub(super) fn u8(&mut self) -> Result<u8> {
-        self.array::<1>().map(|a| a[0])
+        self.array().map(u8::from_le_bytes)
     }
 
     pub(super) fn i32(&mut self) -> Result<i32> {
@@ -70,6 +109,26 @@ impl<'b> Cursor<'b> {
         self.array().map(f64::from_le_bytes)
     }
 
+    #[inline]
+    pub(super) fn u32_at(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.array_at(at))
+    }
+
+    #[inline]
+    pub(super) fn u64_at(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.array_at(at))
+    }
+
+    #[inline]
+    pub(super) fn i64_at(&self, at: usize) -> i64 {
+        i64::from_le_bytes(self.array_at(at))
+    }
+
+    #[inline]
+    pub(super) fn f64_at(&self, at: usize) -> f64 {
+        f64::from_le_bytes(self.array_at(at))
+    }
+
     /// A text behind its length.
     pub(super) fn text(&mut self) -> Result<&'b [u8]> {
         let n = self.u32()?;
@@ -84,4 +143,9 @@ impl<'b> Cursor<'b> {
             _ => Err(self.malformed(format_args!("{n} {what} do not fit in {} bytes", self.left()))),
         }
     }
+}
+
+/// The text before the first NUL, or all of it.
+pub(super) fn until_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&b| b == 0).next().unwrap_or(bytes)
 }

@@ -4,6 +4,7 @@
 //! ([`Orders`]), and the year of dates that have none.
 
 use super::number::parse_u64;
+use super::thresholds::LIMITS;
 
 /// Seconds of a day.
 pub(crate) const DAY: i64 = 86_400;
@@ -178,6 +179,24 @@ impl Orders {
             _ => (self.back[1], self.way[1]) < (self.back[0], self.way[0]),
         };
         if day_first { Order::DayFirst } else { Order::MonthFirst }
+    }
+}
+
+/// Times of day on their way over midnight: one that falls by more than a clock is set back has passed it.
+#[derive(Debug, Default)]
+pub(crate) struct Midnights {
+    last: Option<f64>,
+    /// Seconds of the days that have passed.
+    pub(crate) passed_s: f64,
+}
+
+impl Midnights {
+    /// A time of day as seconds since the first midnight.
+    pub(crate) fn next(&mut self, t: f64) -> f64 {
+        if self.last.replace(t).is_some_and(|last| last - t > LIMITS.midnight_step_s as f64) {
+            self.passed_s += DAY as f64;
+        }
+        t + self.passed_s
     }
 }
 

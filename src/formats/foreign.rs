@@ -94,7 +94,7 @@ const ALL: &[Foreign] = &[
     Foreign {
         what: "the terminal output of collectl",
         remedy: "record with `collectl -sD -i 1 -P -oU > node.txt` and read that",
-        is: |head| has_line(head, &[b"KBRead", b"KBWrit"]),
+        is: |head| has_line(head, &[b"KBRead", b"KBWrit"]) || has_line(head, &[b"# ", b" STATISTICS ", b"/sec)"]),
     },
     Foreign {
         what: "a raw file of atop",
@@ -118,9 +118,23 @@ const ALL: &[Foreign] = &[
         is: |head| has_line(head, &[b"Total DISK READ", b"Total DISK WRITE"]),
     },
     Foreign {
-        what: "output of fio as JSON, which has totals of each job and no course over time",
+        what: "the table of vmstat -d, which has sums since the machine started and no times",
+        remedy: "record with `S_TIME_FORMAT=ISO iostat -d -t 1 > node.txt` and read that",
+        is: |head| has_line(head, &[b"disk-", b"---reads---", b"---writes---"]),
+    },
+    Foreign {
+        what: "the report of fio, which has totals of each job and no course over time",
         remedy: "run fio with `--write_bw_log=NAME`, and read NAME_bw.1.log as docs/regex.md shows",
-        is: |head| head.trim_ascii_start().starts_with(b"{") && has_line(head, &[b"\"fio version\""]),
+        is: |head| {
+            let json = || head.trim_ascii_start().starts_with(b"{") && has_line(head, &[b"\"fio version\""]);
+            json() || has_line(head, &[b": (g=", b"): rw="]) || has_line(head, &[b";fio-", b";"])
+        },
+    },
+    Foreign {
+        what: "the list of requests of fio (--write_iolog)",
+        remedy: "one of version 3 has microseconds: read it with \
+                 --pattern '^(?P<start_us>\\d+) (?P<file>\\S+) (?P<op>read|write) (?P<offset>\\d+) (?P<size>\\d+)'",
+        is: |head| head.starts_with(b"fio version ") && has_line(head, &[b" iolog"]),
     },
     Foreign {
         what: "a log of fio",
@@ -281,7 +295,12 @@ mod tests {
             (b"RESET\nDSK n1 1795890944 2026/11/28 18:35:44 35712 vda 8 3 12 4 3 3 2 0 39.05\nSEP\n", "atop -P DSK"),
             (b"18:35:44 Total DISK READ: 531.34 K/s | Total DISK WRITE: 194393.57 K/s\n", "iotop"),
             (b"waiting for 1 second sample...\n#Time     KBRead  Reads KBWrit Writes\n", "terminal output of collectl"),
-            (b"{\n  \"fio version\" : \"fio-3.33\",\n", "fio as JSON"),
+            (b"# DISK STATISTICS (/sec)\n#          <---------reads---------------><---------writes", "terminal output of collectl"),
+            (b"disk- ------------reads------------ ------------writes----------- -----IO------\n", "vmstat -d"),
+            (b"{\n  \"fio version\" : \"fio-3.33\",\n", "report of fio"),
+            (b"w: (g=0): rw=write, bs=(R) 256KiB-256KiB, ioengine=psync, iodepth=1\nfio-3.33\n", "report of fio"),
+            (b"3;fio-3.33;n;0;0;12288;768000;12000;16\n", "report of fio"),
+            (b"fio version 3 iolog\n0 /d/f add\n", "list of requests of fio"),
             (b"          d.a.write_bytes  d.a.read_bytes\n                  Kbyte/s         Kbyte/s\n", "pmrep"),
             (b"<?xml version=\"1.0\"?>\n<!DOCTYPE sysstat>\n<sysstat\nxmlns=\"", "XML"),
             (b"vm\t1\t2026-11-28 18:35:45 UTC\tvda\ttps\t278.22\nvm\t1\t2026-11-28 18:35:45 UTC\tvda\trkB/s\t2172.28\n", "sadf -p"),

@@ -65,8 +65,8 @@ pub(super) fn last_part(name: &[u8]) -> &[u8] {
     if after == name.len() { name } else { &name[after..] }
 }
 
-/// True if a text fits a pattern: after a `*` the shortest text is tried first, and only the last `*` is ever tried again.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+/// True if a text fits a pattern with `*` (any text) and `?` (any character): after a `*` the shortest text is tried first, and only the last `*` is ever tried again.
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star = None;
     while t < text.len() {

@@ -191,7 +191,7 @@ fn without_marks(number: &str, decimal_comma: bool) -> Option<String> {
 }
 
 /// The bytes of a unit of bytes, or of bytes a second.
-fn unit_bytes(unit: &str, kilo: f64) -> Option<f64> {
+pub(crate) fn unit_bytes(unit: &str, kilo: f64) -> Option<f64> {
     let per_second = ["/s", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end));
     let unit = per_second.unwrap_or(unit).trim();
     if matches!(unit, "sector" | "sectors") {

@@ -118,10 +118,19 @@ impl Group {
         std::mem::take(&mut self.series[slot as usize])
     }
 
+    /// Whether there are rates with their times: of ranks, of all ranks, of requests.
+    fn shapes(&self) -> [bool; 3] {
+        let any = |a, b| self.has(a) || self.has(b);
+        [
+            any(Slot::RankMean, Slot::RankSum) && self.has(Slot::RankStart),
+            any(Slot::OverlapMean, Slot::OverlapSum) && self.has(Slot::OverlapTime),
+            self.has(Slot::Single) && self.has(Slot::SingleStart),
+        ]
+    }
+
     /// False if better arrays than this one are there already.
     fn wants(&self, slot: Slot) -> bool {
-        let ranks = (self.has(Slot::RankMean) || self.has(Slot::RankSum)) && self.has(Slot::RankStart);
-        let curve = (self.has(Slot::OverlapMean) || self.has(Slot::OverlapSum)) && self.has(Slot::OverlapTime);
+        let [ranks, curve, _] = self.shapes();
         match slot {
             Slot::RankMean | Slot::RankStart | Slot::RankEnd => true,
             Slot::RankSum => !self.has(Slot::RankMean),
@@ -145,15 +154,16 @@ impl Group {
             Shape::Phases(rate, start, end)
         };
         let first = |g: &mut Group, a, b| if g.has(a) { g.take(a) } else { g.take(b) };
-        if self.has(Slot::RankStart) && (self.has(Slot::RankMean) || self.has(Slot::RankSum)) {
+        let [ranks, curve, single] = self.shapes();
+        if ranks {
             let rate = first(&mut self, Slot::RankMean, Slot::RankSum);
             return phases(rate, self.take(Slot::RankStart), self.take(Slot::RankEnd));
         }
-        if self.has(Slot::OverlapTime) && (self.has(Slot::OverlapMean) || self.has(Slot::OverlapSum)) {
+        if curve {
             let rate = first(&mut self, Slot::OverlapMean, Slot::OverlapSum);
             return Shape::Curve(rate, self.take(Slot::OverlapTime));
         }
-        if self.has(Slot::Single) && self.has(Slot::SingleStart) {
+        if single {
             return phases(self.take(Slot::Single), self.take(Slot::SingleStart), self.take(Slot::SingleEnd));
         }
         Shape::Nothing(self.series.iter().map(Vec::len).max().unwrap_or(0))
@@ -243,10 +253,7 @@ impl Arrays {
 
     /// True if there are rates with their times.
     pub(crate) fn are_useful(&self) -> bool {
-        let has = |slot| self.group.has(slot);
-        (has(Slot::RankMean) || has(Slot::RankSum)) && has(Slot::RankStart)
-            || (has(Slot::OverlapMean) || has(Slot::OverlapSum)) && has(Slot::OverlapTime)
-            || has(Slot::Single) && has(Slot::SingleStart)
+        self.group.shapes().contains(&true)
     }
 }
 
@@ -438,10 +445,7 @@ impl<'l> Reader<'l> {
 fn by_initials(value: &mut Value) -> Option<Group> {
     let top = std::mem::take(&mut value.top);
     let rates = [Slot::RankMean, Slot::RankSum, Slot::OverlapMean, Slot::OverlapSum, Slot::Single];
-    let ranks = (top.has(Slot::RankMean) || top.has(Slot::RankSum)) && top.has(Slot::RankStart);
-    let curve = (top.has(Slot::OverlapMean) || top.has(Slot::OverlapSum)) && top.has(Slot::OverlapTime);
-    let single = top.has(Slot::Single) && top.has(Slot::SingleStart);
-    if ranks || curve || single {
+    if top.shapes().contains(&true) {
         return Some(top);
     }
     let (mut rate, mut time): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());

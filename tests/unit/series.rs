@@ -466,6 +466,8 @@ fn text_of_tools_in_blocks_is_read() {
         let sum = |op| moved.iter().filter(|m| m.0 == op).map(|m| m.1).sum::<f64>();
         assert_eq!((sum(Op::Read), sum(Op::Write)), (1.0, 6.0), "{tool}: {moved:?}");
         assert!(moved.iter().all(|m| m.2 == 1.0), "{tool}: {moved:?}");
+        // what a process moved is counted again for the one that waited for it
+        assert_eq!(codes(&t).contains(&"children-counted"), tool == "pidstat");
     }
 }
 
@@ -476,6 +478,10 @@ fn tables_of_dashboards_and_dstat_are_read() {
     let t = parse(dstat).unwrap();
     assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1.0, 6.0));
     assert_eq!(codes(&t), ["since-start", "stacked-devices"]);
+    let both = "\"Dstat 0.7.4 CSV output\"\n\n\"system\",\"epoch\",\"dsk/total\",\n\"time\",\"epoch\",\"read\",\"writ\"\n\
+        29-11 06:27:07,1795933627.5,9,9\n29-11 06:27:08,1795933628.5,0,2\n29-11 06:27:09,1795933629.5,0,4\n";
+    let t = parse(both).unwrap();
+    assert_eq!((total(&t, Op::Write), t.origin_s, t.clock.zero_unix_s.is_some()), (6.0, 1_795_933_627, true));
     let grafana = "\"Time\",\"n1 write\",\"load\"\n2026-11-24 11:59:30,50.00 MB/s,1\n2026-11-24 11:59:31,0 B/s,2\n2026-11-24 11:59:32,2 KiB/s,3\n";
     let t = parse(grafana).unwrap();
     assert_eq!((total(&t, Op::Write), t.header.version.as_deref()), (50_002_048.0, Some("Grafana")));
@@ -504,6 +510,12 @@ fn dool_writes_bits_from_release_1_3_on_and_pcp_kilobytes() {
         );
         assert_eq!(total(&parse(text).unwrap(), Op::Write), 2.0 * bytes, "{name} {options}");
     }
+    // the first row of pcp-dstat ends behind its time
+    let pcp = "\"pcp-dstat 6.0.3 CSV Output\"\n\"Cmdline:\",\"dstat -td --output x.csv 1\",,\n\n\"system\",\"total\",\n\
+        \"time\",\"dsk/total:read\",\"dsk/total:writ\"\n29-11 05:31:50,\n29-11 05:31:51,0,8\n29-11 05:31:52,1,8\n";
+    let t = parse(pcp).unwrap();
+    assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1024.0, 16_384.0));
+    assert_eq!((t.quality.records_dropped, codes(&t).contains(&"unreadable-records")), (0, false), "{:?}", t.warnings);
 }
 
 #[test]

@@ -713,6 +713,16 @@ fn a_call_begins_when_the_one_before_it_in_its_thread_has_ended() {
     assert_eq!(codes(&t), Vec::<&str>::new());
 }
 
+#[test]
+fn calls_of_one_whole_second_follow_each_other() {
+    let call = |pid: u32, s: u32, t: &str| format!("{pid} 10:00:{s:02} write(3</f>, \"\", 8) = 8 <{t}>\n");
+    let log = [(1, 1, "0.25"), (1, 1, "0.5"), (2, 1, "0.25"), (1, 1, "0.5"), (1, 2, "0.25"), (1, 5, "0.25")];
+    let t = text(&log.map(|(pid, s, t)| call(pid, s, t)).concat());
+    let starts: Vec<f64> = rows(&t).iter().map(|r| r.start - 36_000.0).collect();
+    assert_eq!(starts, [1.0, 1.25, 1.0, 1.75, 2.25, 5.0]);
+    assert_eq!(codes(&t), ["whole-seconds"]);
+}
+
 // --- asynchronous requests -----------------------------------------------------------------------------------------
 
 #[test]
@@ -887,7 +897,7 @@ fn mappings_of_data_files_are_reported() {
 
 #[test]
 fn foreign_lines_and_cut_tails_are_reported() {
-    let good = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n";
+    let good = "1 00:00:01.5 read(3</f>, \"\", 1) = 1 <0.1>\n";
     let t = text(&format!("{good}Segmentation fault\n{good}"));
     assert_eq!((codes(&t), t.quality.records_dropped), (vec!["unparsed-lines"], 1));
     assert!(t.warnings[0].message.contains("line 2"));

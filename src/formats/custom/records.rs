@@ -327,7 +327,7 @@ impl<'s, 'o> Reading<'s, 'o> {
         }
         let mut trace = Trace {
             format,
-            ranks: rows.ranks.len(),
+            ranks: rows.ranks.len() as u64,
             origin_s: origin,
             timing: Timing::Request,
             quality: Quality {

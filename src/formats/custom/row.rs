@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use foldhash::fast::FixedState;
+
 use super::super::lines::{Bad, Stretch};
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
@@ -95,7 +97,7 @@ pub(in super::super) struct RecordRows {
     pub(super) calls: Calls,
     names: Vec<Name>,
     recent_files: Vec<(Vec<u8>, FileId)>,
-    pub(super) ranks: Ranks,
+    pub(super) ranks: HashSet<u32, FixedState>,
     /// Records whose times or sizes were brought into range.
     pub(super) clamped: u64,
     /// Records that were only counted.
@@ -200,7 +202,7 @@ impl RecordRows {
     /// Drops names and ranks once they are many: a file may grow for weeks.
     pub(in super::super) fn forget_many_names(&mut self) {
         const MANY: usize = 1 << 16;
-        if self.files.len() + self.ranks.large.len() > MANY {
+        if self.files.len() + self.ranks.len() > MANY {
             *self = RecordRows::default();
         }
     }
@@ -221,7 +223,7 @@ impl Stretch for RecordRows {
         other.requests.renumber(&files, &calls);
         self.requests.append(other.requests);
         self.layer.append(other.layer);
-        self.ranks.append(other.ranks);
+        self.ranks.extend(other.ranks);
         self.clamped += other.clamped;
         self.counted += other.counted;
     }
@@ -279,40 +281,4 @@ fn layer(text: &[u8]) -> u8 {
     }
     let known = LAYERS.iter().position(|l| text.eq_ignore_ascii_case(l.name().as_bytes()));
     known.map_or(0, |i| i as u8 + 1)
-}
-
-/// A set of ranks: bits for the usual ones.
-#[derive(Default)]
-pub(super) struct Ranks {
-    bits: Vec<u64>,
-    large: HashSet<u32>,
-}
-
-impl Ranks {
-    #[inline]
-    fn insert(&mut self, rank: u32) {
-        const USUAL: u32 = 1 << 20;
-        if rank >= USUAL {
-            self.large.insert(rank);
-            return;
-        }
-        let word = rank as usize / 64;
-        if word >= self.bits.len() {
-            self.bits.resize(word + 1, 0);
-        }
-        self.bits[word] |= 1 << (rank % 64);
-    }
-
-    fn append(&mut self, other: Ranks) {
-        if other.bits.len() > self.bits.len() {
-            self.bits.resize(other.bits.len(), 0);
-        }
-        self.bits.iter_mut().zip(&other.bits).for_each(|(a, b)| *a |= b);
-        self.large.extend(other.large);
-    }
-
-    /// Number of ranks.
-    pub(super) fn len(&self) -> u64 {
-        self.bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>() + self.large.len() as u64
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::bytes::Fields;
+use super::counter_names::{TRANSFERS, names_of};
 use super::counters::{self, Schema};
 use super::header::{Module, Slot};
 use super::log::Log;
@@ -11,6 +11,7 @@ use super::names::Names;
 use super::others;
 use super::rows::{Placement, check_rows};
 use crate::error::{ErrorKind, Result};
+use crate::formats::bytes::Cursor;
 use crate::record::{CounterModule, CounterTable, Counters, FileId, Files, Layer, Mount, Striping, Warning};
 
 /// The counters of logs that are one job, and warnings about modules that are damaged.
@@ -145,26 +146,26 @@ pub(super) struct LibraryLayout {
 
 /// A record of a library's module.
 pub(super) struct LibraryRecord<'a> {
-    fields: Fields<'a>,
+    fields: Cursor<'a>,
     /// Where its integer and real counters begin.
     at: [usize; 2],
 }
 
 impl LibraryRecord<'_> {
     fn id(&self) -> u64 {
-        self.fields.u64(0)
+        self.fields.u64_at(0)
     }
 
     pub fn rank(&self) -> i64 {
-        self.fields.i64(8)
+        self.fields.i64_at(8)
     }
 
     pub fn int(&self, i: usize) -> i64 {
-        self.fields.i64(self.at[0] + 8 * i)
+        self.fields.i64_at(self.at[0] + 8 * i)
     }
 
     pub fn real(&self, i: usize) -> f64 {
-        self.fields.f64(self.at[1] + 8 * i)
+        self.fields.f64_at(self.at[1] + 8 * i)
     }
 }
 
@@ -177,11 +178,7 @@ impl LibraryLayout {
             (CounterModule::Daos, _) => (16, 48),
             _ => (16, 0),
         };
-        let names = |text: &str| -> Vec<&'static str> {
-            let full = |name: String| &*format!("{}_{name}", module.prefix()).leak();
-            text.split_whitespace().flat_map(expand).map(full).collect()
-        };
-        let (ints, reals) = (names(ints), names(reals));
+        let (ints, reals) = (names_of(module.prefix(), ints), names_of(module.prefix(), reals));
         let places = |calls: &[&str]| {
             let is_call = |name: &str| calls.iter().any(|c| name.strip_prefix(module.prefix()) == Some(*c));
             (0..ints.len()).filter(|&i| is_call(ints[i])).collect()
@@ -222,35 +219,10 @@ impl LibraryLayout {
     /// Gives every record to `f`; returns the bytes after the last whole one.
     pub fn walk(&self, log: &Log, slot: &Slot, mut f: impl FnMut(&LibraryRecord<'_>) -> Result<()>) -> Result<u64> {
         let (size, at) = (self.record_bytes(), [self.around.0, self.around.0 + 8 * self.ints.len()]);
-        log.region(slot).records(size, |bytes| f(&LibraryRecord { fields: Fields { bytes, order: log.order() }, at }))
+        log.region(slot).records(size, |bytes| f(&LibraryRecord { fields: Cursor::record(bytes, log.order()), at }))
     }
 }
 
-/// The counters that a pattern with `#` stands for, in the order of the log.
-fn expand(pattern: &str) -> Vec<String> {
-    const SIZES: [&str; 10] =
-        ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
-    let dimensions = |name: &str| (1..=5).map(|d| format!("{name}_D{d}")).collect::<Vec<_>>();
-    match pattern.split_once('#') {
-        None => vec![pattern.to_owned()],
-        Some(("ACCESS", "")) => (1..=4)
-            .flat_map(|k| {
-                let mut all = vec![format!("ACCESS{k}_ACCESS")];
-                all.extend(dimensions(&format!("ACCESS{k}_LENGTH")));
-                all.extend(dimensions(&format!("ACCESS{k}_STRIDE")));
-                all
-            })
-            .collect(),
-        Some((name @ "ACCESS", rest)) => (1..=4).map(|k| format!("{name}{k}{rest}")).collect(),
-        Some((name @ "CHUNK_SIZE", _)) => dimensions(name),
-        Some((name, _)) => SIZES.iter().map(|size| format!("{name}{size}")).collect(),
-    }
-}
-
-/// Real counters of datasets and variables.
-const TRANSFERS: &str = "F_OPEN_START_TIMESTAMP F_READ_START_TIMESTAMP F_WRITE_START_TIMESTAMP F_CLOSE_START_TIMESTAMP \
-    F_OPEN_END_TIMESTAMP F_READ_END_TIMESTAMP F_WRITE_END_TIMESTAMP F_CLOSE_END_TIMESTAMP F_READ_TIME F_WRITE_TIME F_META_TIME \
-    F_MAX_READ_TIME F_MAX_WRITE_TIME F_FASTEST_RANK_TIME F_SLOWEST_RANK_TIME F_VARIANCE_RANK_TIME F_VARIANCE_RANK_BYTES";
 const OPEN_CLOSE: &str = "F_OPEN_START_TIMESTAMP F_CLOSE_START_TIMESTAMP F_OPEN_END_TIMESTAMP F_CLOSE_END_TIMESTAMP";
 const DATASET: &str = "OPENS READS WRITES FLUSHES BYTES_READ BYTES_WRITTEN RW_SWITCHES REGULAR_HYPERSLAB_SELECTS \
     IRREGULAR_HYPERSLAB_SELECTS POINT_SELECTS MAX_READ_TIME_SIZE MAX_WRITE_TIME_SIZE SIZE_READ_AGG_# SIZE_WRITE_AGG_# \

@@ -1,10 +1,12 @@
 //! POSIX, MPI-IO and STDIO counters, of every version, brought to the current layout.
 
-use super::bytes::{ByteOrder, Fields};
-use super::counter_names as names;
+use std::sync::LazyLock;
+
+use super::counter_names::{self as names, names_of};
 use super::header::{Module, Slot};
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{ByteOrder, Cursor};
 use crate::record::{Layer, is_time};
 
 /// Value of counters that a version does not have, except POSIX_RENAMED_FROM, which is 0.
@@ -33,48 +35,49 @@ pub struct Schema {
     pub times: [[usize; 2]; 2],
 }
 
-const POSIX: Schema = Schema {
-    layer: Layer::Posix,
-    ints: &names::POSIX,
-    floats: &names::POSIX_F,
-    calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    reads: &[3],
-    writes: &[4],
-    bytes: [14, 15],
-    times: [[1, 5], [2, 6]],
-};
-
-const MPIIO: Schema = Schema {
-    layer: Layer::Mpiio,
-    ints: &names::MPIIO,
-    floats: &names::MPIIO_F,
-    calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12],
-    reads: &[2, 4, 6, 8],
-    writes: &[3, 5, 7, 9],
-    bytes: [14, 15],
-    times: [[1, 5], [2, 6]],
-};
-
-const STDIO: Schema = Schema {
-    layer: Layer::Stdio,
-    ints: &names::STDIO,
-    floats: &names::STDIO_F,
-    calls: &[0, 1, 2, 3, 4, 5],
-    reads: &[2],
-    writes: &[3],
-    // Written before read, unlike the other two.
-    bytes: [7, 6],
-    times: [[6, 10], [5, 9]],
-};
+/// The schemas in the order of [`Layer`].
+static SCHEMAS: LazyLock<[Schema; 3]> = LazyLock::new(|| {
+    let (posix, mpiio, stdio) =
+        (|list| names_of("POSIX", list), |list| names_of("MPIIO", list), |list| names_of("STDIO", list));
+    [
+        Schema {
+            layer: Layer::Posix,
+            ints: posix(names::POSIX).leak(),
+            floats: posix(names::TRANSFERS).leak(),
+            calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+            reads: &[3],
+            writes: &[4],
+            bytes: [14, 15],
+            times: [[1, 5], [2, 6]],
+        },
+        Schema {
+            layer: Layer::Mpiio,
+            ints: mpiio(names::MPIIO).leak(),
+            floats: mpiio(names::TRANSFERS).leak(),
+            calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12],
+            reads: &[2, 4, 6, 8],
+            writes: &[3, 5, 7, 9],
+            bytes: [14, 15],
+            times: [[1, 5], [2, 6]],
+        },
+        Schema {
+            layer: Layer::Stdio,
+            ints: stdio(names::STDIO).leak(),
+            floats: stdio(names::STDIO_F).leak(),
+            calls: &[0, 1, 2, 3, 4, 5],
+            reads: &[2],
+            writes: &[3],
+            // Written before read, unlike the other two.
+            bytes: [7, 6],
+            times: [[6, 10], [5, 9]],
+        },
+    ]
+});
 
 impl Schema {
     /// The schema of a layer.
     pub fn of(layer: Layer) -> &'static Schema {
-        match layer {
-            Layer::Posix => &POSIX,
-            Layer::Mpiio => &MPIIO,
-            Layer::Stdio => &STDIO,
-        }
+        &SCHEMAS[layer as usize]
     }
 
     /// The module with the counters of this layer.
@@ -201,22 +204,22 @@ pub(super) fn walk(
     let mut walked = Walked::default();
     let mut record = CounterRecord::default();
     walked.trailing_bytes = region.records(layout.record_bytes(), |bytes| {
-        let s = Fields { bytes, order };
-        if layout.stdio_opens.is_some_and(|i| s.i64(16 + 8 * i) > 0) {
+        let s = Cursor::record(bytes, order);
+        if layout.stdio_opens.is_some_and(|i| s.i64_at(16 + 8 * i) > 0) {
             walked.left_out += 1;
             return Ok(());
         }
         walked.records += 1;
-        (record.id, record.rank) = (s.u64(0), s.i64(8));
+        (record.id, record.rank) = (s.u64_at(0), s.i64_at(8));
         record.ints.clear();
         record.ints.extend(layout.ints.iter().enumerate().map(|(i, at)| match at {
-            Some(at) => s.i64(16 + 8 * at),
+            Some(at) => s.i64_at(16 + 8 * at),
             None if schema.layer == Layer::Posix && i == RENAMED_FROM => 0,
             None => MISSING,
         }));
         record.floats.clear();
         record.floats.extend(layout.floats.iter().map(|at| match at {
-            Some(at) => s.f64(16 + 8 * (layout.stored_ints + at)),
+            Some(at) => s.f64_at(16 + 8 * (layout.stored_ints + at)),
             None => MISSING as f64,
         }));
         f(&record)
@@ -317,13 +320,14 @@ mod tests {
             assert!(s.reads.iter().all(|&i| s.ints[i].ends_with("READS")));
             assert!(s.writes.iter().all(|&i| s.ints[i].ends_with("WRITES")));
         }
-        assert_eq!(POSIX.ints[RENAMED_FROM], "POSIX_RENAMED_FROM");
+        assert_eq!(Schema::of(Layer::Posix).ints[RENAMED_FROM], "POSIX_RENAMED_FROM");
     }
 
     #[test]
     fn the_oldest_posix_layout_steps_over_stdio() {
-        let l = Layout::new(&POSIX, 1);
-        let at = |name: &str| l.ints[POSIX.ints.iter().position(|&n| n == name).unwrap()];
+        let posix = Schema::of(Layer::Posix);
+        let l = Layout::new(posix, 1);
+        let at = |name: &str| l.ints[posix.ints.iter().position(|&n| n == name).unwrap()];
         assert_eq!(at("POSIX_MMAPS"), Some(5));
         assert_eq!(at("POSIX_FSYNCS"), Some(10));
         assert_eq!((at("POSIX_DUPS"), l.stdio_opens), (None, Some(6)));

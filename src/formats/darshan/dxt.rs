@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::bytes::{ByteOrder, Fields, until_nul};
 use super::header::{Module, Slot};
 use super::log::Log;
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{ByteOrder, Cursor, until_nul};
 use crate::record::{Op, UNKNOWN_OFFSET};
 
 /// Bytes of what comes before the segments of a record.
@@ -106,13 +106,13 @@ impl Segments<'_> {
     fn decode<const N: usize>(self, order: ByteOrder, f: &mut impl FnMut(Segment)) {
         let offsets = self.layout.offsets;
         for bytes in self.bytes.as_chunks::<N>().0 {
-            let s = Fields { bytes, order };
+            let s = Cursor::record(bytes, order);
             f(Segment {
-                offset: if offsets { s.i64(0) } else { -1 },
-                length: s.i64(8),
-                start: s.f64(16),
-                end: s.f64(24),
-                thread: if N == 40 { s.u64(32) } else { 0 },
+                offset: if offsets { s.i64_at(0) } else { -1 },
+                length: s.i64_at(8),
+                start: s.f64_at(16),
+                end: s.f64_at(24),
+                thread: if N == 40 { s.u64_at(32) } else { 0 },
             });
         }
     }
@@ -144,11 +144,11 @@ pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: 
     let size = layout.segment_bytes();
     loop {
         let Some(bytes) = region.record(RECORD_BYTES)? else { return Ok(()) };
-        let f = Fields { bytes, order };
-        let (writes, reads) = (f.i64(88), f.i64(96));
+        let f = Cursor::record(bytes, order);
+        let (writes, reads) = (f.i64_at(88), f.i64_at(96));
         let mut host = [0; HOST_BYTES];
         host.copy_from_slice(&bytes[24..24 + HOST_BYTES]);
-        let (id, rank, shared) = (f.u64(0), f.i64(8), f.i64(16));
+        let (id, rank, shared) = (f.u64_at(0), f.i64_at(8), f.i64_at(16));
         let room = region.room() / size as u64;
         let counts = match (u64::try_from(writes), u64::try_from(reads)) {
             (Ok(w), Ok(r)) if w.checked_add(r).is_some_and(|n| n <= room) => Some((w, r)),
@@ -184,9 +184,9 @@ pub(super) fn walk_parts<V: Visitor + Send>(log: &Log, slot: &Slot, visitor: imp
     let size = layout(slot.module, slot.version, log.order()).segment_bytes() as u64;
     let starts_record = |plain: &[u8]| {
         let Some(bytes) = plain.get(..RECORD_BYTES) else { return false };
-        let f = Fields { bytes, order: log.order() };
+        let f = Cursor::record(bytes, log.order());
         let fits = |n: u64| n <= slot.length.saturating_mul(1000) / size;
-        fits(f.u64(88)) && fits(f.u64(96)) && f.i64(8) >= 0
+        fits(f.u64_at(88)) && fits(f.u64_at(96)) && f.i64_at(8) >= 0
     };
     let parts = log.guess_parts(slot, rayon::current_num_threads(), starts_record);
     if parts.len() < 2 {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{ByteOrder, Fields, until_nul};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::bytes::{ByteOrder, Cursor, until_nul};
 use crate::remedy::Remedy;
 
 /// The number at byte 8 of every log.
@@ -196,7 +196,7 @@ pub(super) fn has_magic(head: &[u8]) -> bool {
 
 fn byte_order(head: &[u8]) -> Option<ByteOrder> {
     let bytes = head.get(..16)?;
-    [ByteOrder::Little, ByteOrder::Big].into_iter().find(|&order| Fields { bytes, order }.u64(8) == MAGIC)
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find(|&order| Cursor::record(bytes, order).u64_at(8) == MAGIC)
 }
 
 /// 100 times a format version, also one that no log is read of.
@@ -259,7 +259,7 @@ impl Header {
         let Some(bytes) = file.get(..length) else {
             return Err(truncated(file, length as u64).at(Place::Byte(file.len() as u64)));
         };
-        let f = Fields { bytes, order };
+        let f = Cursor::record(bytes, order);
         let compression = match bytes[16] {
             0 => RegionCompression::Zlib,
             1 => RegionCompression::Bzip2,
@@ -270,8 +270,8 @@ impl Header {
                     .expected("0 (zlib), 1 (bzip2) or 2 (none)"));
             }
         };
-        let (partial_bits, names_at) = if wide { (f.u64(24), 32) } else { (f.u32(20).into(), 24) };
-        let names = (f.u64(names_at), f.u64(names_at + 8));
+        let (partial_bits, names_at) = if wide { (f.u64_at(24), 32) } else { (f.u32_at(20).into(), 24) };
+        let names = (f.u64_at(names_at), f.u64_at(names_at + 8));
         // The end of a region; it may lie behind the end of a file that was cut.
         let check = |place: usize, what: &str, (offset, len): (u64, u64)| -> Result<u64> {
             if offset < length as u64 {
@@ -298,9 +298,9 @@ impl Header {
             let slot = Slot {
                 module: Module::from_number(current_number(index, version_number)),
                 file_index: index as u8,
-                version: f.u32(versions_at + 4 * index),
-                offset: f.u64(at),
-                length: f.u64(at + 8),
+                version: f.u32_at(versions_at + 4 * index),
+                offset: f.u64_at(at),
+                length: f.u64_at(at + 8),
                 partial: partial_bits >> index & 1 == 1,
             };
             // A module that wrote nothing has length 0, and often an offset at the end of the file.

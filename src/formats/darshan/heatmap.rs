@@ -1,8 +1,8 @@
 //! HEATMAP: bytes read and written in bins of fixed width, for every process and layer.
 
-use super::bytes::{ByteOrder, Fields};
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{ByteOrder, Cursor};
 use crate::record::{Layer, is_time};
 
 /// Bytes of what comes before the bins.
@@ -48,8 +48,8 @@ pub(super) fn walk(
             return Ok(w.len() as u64);
         };
         // The last 16 bytes are stale pointers of the writer.
-        let s = Fields { bytes, order };
-        let (id, rank, bin_s, bins) = (s.u64(0), s.i64(8), s.f64(16), s.i64(24));
+        let s = Cursor::record(bytes, order);
+        let (id, rank, bin_s, bins) = (s.u64_at(0), s.i64_at(8), s.f64_at(16), s.i64_at(24));
         (record.id, record.rank, record.bin_s) = (id, rank, bin_s);
         if !(bin_s.is_finite() && bin_s > 0.0) {
             return Err(region.malformed(format!("bins of {bin_s} seconds")).expected("a width above 0"));
@@ -73,7 +73,7 @@ pub(super) fn walk(
                 if n == 0 {
                     return Err(region.malformed(format!("{left} bins are missing")));
                 }
-                series.extend(w[..8 * n].chunks_exact(8).map(|bytes| Fields { bytes, order }.i64(0)));
+                series.extend(w[..8 * n].chunks_exact(8).map(|bytes| Cursor::record(bytes, order).i64_at(0)));
                 region.consume(8 * n);
                 left -= n as u64;
             }

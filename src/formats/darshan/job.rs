@@ -1,9 +1,9 @@
 //! The job record: who ran what, when, on how many processes.
 
-use super::bytes::{Fields, until_nul};
 use super::header::Header;
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{Cursor, until_nul};
 use crate::record::{Clock, Job, MOST_TIME_S};
 
 /// Bytes of the job record that are used.
@@ -49,21 +49,21 @@ impl JobRecord {
                 .malformed(format!("the job record ends after {short} bytes"))
                 .expected(format!("{text_at} bytes or more")));
         }
-        let f = Fields { bytes, order: header.order };
+        let f = Cursor::record(bytes, header.order);
         let (start, end, rest) = if fine {
-            ((f.i64(8), f.i64(16)), (f.i64(24), f.i64(32)), 40)
+            ((f.i64_at(8), f.i64_at(16)), (f.i64_at(24), f.i64_at(32)), 40)
         } else {
-            ((f.i64(8), 0), (f.i64(16), 0), 24)
+            ((f.i64_at(8), 0), (f.i64_at(16), 0), 24)
         };
         let metadata = String::from_utf8_lossy(until_nul(&bytes[rest + 16..rest + 16 + METADATA_BYTES]));
         let text = String::from_utf8_lossy(until_nul(&bytes[text_at..]));
         let mut lines = text.split('\n');
         Ok(JobRecord {
-            uid: f.i64(0),
+            uid: f.i64_at(0),
             start,
             end,
-            processes: f.i64(rest),
-            id: f.i64(rest + 8),
+            processes: f.i64_at(rest),
+            id: f.i64_at(rest + 8),
             metadata: metadata
                 .lines()
                 .filter_map(|l| l.split_once('='))

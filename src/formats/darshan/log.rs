@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::bytes::ByteOrder;
 use super::counters::{self, CounterTable, Schema};
 use super::dxt::{self, DxtRecord};
 use super::header::{Header, Module, Slot};
@@ -13,6 +12,7 @@ use super::names::Names;
 use super::others;
 use super::region::{self, Region};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::bytes::ByteOrder;
 use crate::formats::limits::Limits;
 use crate::record::{Layer, Striping, Warning};
 

@@ -11,7 +11,6 @@
 //!
 //! [`Log`] gives access to everything else in a log.
 
-mod bytes;
 mod columns;
 pub(crate) mod counter_names;
 mod counters;
@@ -30,7 +29,7 @@ mod tally;
 mod text;
 mod warnings;
 
-pub use bytes::ByteOrder;
+pub use super::bytes::ByteOrder;
 pub use counters::{CounterRecord, CounterTable, MISSING, Schema, Walked};
 pub use dxt::{DxtHeader, DxtRecord, Segment, segment_bytes};
 pub use header::{Header, Module, RegionCompression, Slot};

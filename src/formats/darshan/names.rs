@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::bytes::Fields;
 use super::header::Header;
 use super::region::Region;
 use crate::error::{Error, Result};
+use crate::formats::bytes::Cursor;
 use crate::formats::limits::Limits;
 
 /// The names of a log. Most are paths; also `<STDOUT>`, `heatmap:POSIX`, HDF5 datasets, and numbers in anonymised logs.
@@ -34,9 +34,9 @@ impl Names {
                 let left = w.len();
                 return Err(region.malformed(format!("{left} bytes after the last name")));
             }
-            let f = Fields { bytes: w, order: header.order };
-            let id = f.u64(0);
-            let length = if counted { Some(f.u32(8) as usize) } else { None };
+            let f = Cursor::record(w, header.order);
+            let id = f.u64_at(0);
+            let length = if counted { Some(f.u32_at(8) as usize) } else { None };
             region.consume(prefix);
             let length = match length {
                 Some(n) => n,

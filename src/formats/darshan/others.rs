@@ -1,10 +1,10 @@
 //! Modules whose records are only counted and checked.
 
-use super::bytes::{ByteOrder, Fields};
 use super::columns::LibraryLayout;
 use super::header::{Module, Slot};
 use super::region::Region;
 use crate::error::Result;
+use crate::formats::bytes::{ByteOrder, Cursor};
 use crate::record::{FileId, Striping};
 
 /// Records of a region, `None` where the layout is not known.
@@ -48,10 +48,10 @@ pub(super) fn striping(
     each: &mut dyn FnMut(u64, Striping),
 ) -> Result<()> {
     walk_lustre(region, version, order, &mut |s| {
-        let (components, at) = if version == 1 { (1, 56) } else { (s.i64(16).max(0) as usize, 32) };
+        let (components, at) = if version == 1 { (1, 56) } else { (s.i64_at(16).max(0) as usize, 32) };
         let parts = (0..components).map(|i| match version {
-            1 => (s.i64(40), s.i64(48)),
-            _ => (s.i64(at + 72 * i), s.i64(at + 72 * i + 8)),
+            1 => (s.i64_at(40), s.i64_at(48)),
+            _ => (s.i64_at(at + 72 * i), s.i64_at(at + 72 * i + 8)),
         });
         let targets_at = if version == 1 { at } else { at + 72 * components };
         // The targets of the parts that are in use come one after the other; a part without a stripe size ends them.
@@ -61,7 +61,7 @@ pub(super) fn striping(
             let (bytes, stripes) = (bytes.unsigned_abs(), stripes.unsigned_abs());
             let target = |i: u64| {
                 let at = targets_at + 8 * (first + i) as usize;
-                (at + 8 <= s.bytes.len()).then(|| s.i64(at).max(0).unsigned_abs())
+                (at + 8 <= s.left()).then(|| s.i64_at(at).max(0).unsigned_abs())
             };
             if best.as_ref().is_none_or(|b| stripes > b.stripes) {
                 let targets = (0..stripes).map_while(target).collect();
@@ -70,20 +70,20 @@ pub(super) fn striping(
             first += stripes;
         }
         if let Some(best) = best {
-            each(s.u64(0), best);
+            each(s.u64_at(0), best);
         }
     })
 }
 
 /// Gives every record to `each`, whole.
-fn walk_lustre(region: &mut Region, version: u32, order: ByteOrder, each: &mut dyn FnMut(Fields<'_>)) -> Result<()> {
+fn walk_lustre(region: &mut Region, version: u32, order: ByteOrder, each: &mut dyn FnMut(Cursor<'_>)) -> Result<()> {
     // Version 1: id, rank, OSTs, MDTs, stripe offset, stripe size, stripe count; version 2: id, rank, components, stripes.
     let fixed = if version == 1 { 56 } else { 32 };
     let mut records = 0u64;
     loop {
         let Some(bytes) = region.record(fixed)? else { return Ok(()) };
-        let s = Fields { bytes, order };
-        let (components, stripes) = if version == 1 { (0, s.i64(48)) } else { (s.i64(16), s.i64(24)) };
+        let s = Cursor::record(bytes, order);
+        let (components, stripes) = if version == 1 { (0, s.i64_at(48)) } else { (s.i64_at(16), s.i64_at(24)) };
         let more = match (u64::try_from(components), u64::try_from(stripes)) {
             (Ok(0), _) if version > 1 => Some(0),
             (Ok(c), Ok(s)) => c.checked_mul(72).zip(s.checked_mul(8)).and_then(|(a, b)| a.checked_add(b)),
@@ -103,7 +103,7 @@ fn walk_lustre(region: &mut Region, version: u32, order: ByteOrder, each: &mut d
         let Some(bytes) = w else {
             return Err(region.malformed(format!("record {records} needs {more} bytes more than there are")));
         };
-        each(Fields { bytes, order });
+        each(Cursor::record(bytes, order));
         let whole = bytes.len();
         region.consume(whole);
         records += 1;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::bytes::ByteOrder;
 use super::columns::LibraryLayout;
 use super::counters::{self, CounterRecord, MISSING, Schema};
 use super::header::{self, Header, Module, RegionCompression, Slot};
@@ -11,6 +10,7 @@ use super::layer_summary::LAYERS;
 use super::log::Log;
 use super::names::Names;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::bytes::ByteOrder;
 use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines};
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;

@@ -341,32 +341,19 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Malformed; above `max` pairs [`ErrorKind::Limit`](crate::ErrorKind::Limit).
     pub(crate) fn pairs(&mut self, first: &mut Vec<f64>, second: &mut Vec<f64>, max: usize) -> Result<()> {
-        self.take(b'[', "`[`")?;
-        if self.peek()? == Some(b']') {
-            self.window.consume(1);
-            return Ok(());
-        }
-        loop {
-            self.take(b'[', "`[` before a pair of numbers")?;
-            let a = self.number()?.unwrap_or(f64::NAN);
-            self.take(b',', "`,` and the second number of a pair")?;
-            let b = self.number()?.unwrap_or(f64::NAN);
-            self.take(b']', "`]` after a pair of numbers")?;
+        self.elements(|json| {
+            json.take(b'[', "`[` before a pair of numbers")?;
+            let a = json.number()?.unwrap_or(f64::NAN);
+            json.take(b',', "`,` and the second number of a pair")?;
+            let b = json.number()?.unwrap_or(f64::NAN);
+            json.take(b']', "`]` after a pair of numbers")?;
             if first.len() >= max {
-                let place = Place::Byte(self.offset());
-                return Err(Error::too_many_rows(max).at(place));
+                return Err(Error::too_many_rows(max).at(Place::Byte(json.offset())));
             }
             first.push(a);
             second.push(b);
-            match self.peek()? {
-                Some(b',') => self.window.consume(1),
-                Some(b']') => {
-                    self.window.consume(1);
-                    return Ok(());
-                }
-                other => return Err(self.unexpected(other, "`,` or `]`")),
-            }
-        }
+            Ok(())
+        })
     }
 
     /// Appends the array of numbers that comes next to `out`, `null` and `nan` as NaN. After an error `out` holds the numbers

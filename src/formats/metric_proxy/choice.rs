@@ -1,9 +1,8 @@
 //! Which metrics of a trace are read.
 
-use regex::Regex;
-
+use super::super::io_names::matches;
 use super::super::options::ReadOptions;
-use super::super::rates::{in_order, looks_cumulative};
+use super::super::rates::{Spread, Stamp, ValueKind, in_order, looks_cumulative, median_step, spread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Op;
 use crate::remedy::Remedy;
@@ -12,15 +11,6 @@ use crate::remedy::Remedy;
 const DERIVED: &str = "deriv__";
 /// Names of metrics in an error.
 const NAMED: usize = 12;
-
-/// What the readings of a metric are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Values {
-    /// They add up.
-    Counter,
-    /// A level, or a rate.
-    Level,
-}
 
 /// A metric with its samples.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +21,7 @@ pub(super) struct Metric {
     /// NaN where there is none.
     pub(super) readings: Vec<f64>,
     /// What they are, if the file says.
-    pub(super) known: Option<Values>,
+    pub(super) known: Option<ValueKind>,
     /// Samples that were read, and how often their times stepped back.
     pub(super) samples: u64,
     pub(super) backwards: u64,
@@ -39,27 +29,24 @@ pub(super) struct Metric {
     pub(super) unnamed: bool,
 }
 
-/// The facts that `info` lists of a metric, without its samples.
-pub(super) type Listed = Metric;
-
 impl Metric {
     /// What the readings are: by the file, by the name, else by their course.
-    pub(super) fn values(&self) -> Values {
+    pub(super) fn values(&self) -> ValueKind {
         const COUNTERS: [&str; 5] = ["__size", "__hits", "__time", "_total", "total___"];
         const LEVELS: [&str; 8] =
             ["_usage", "_temperature", "_free_", "_used_", "_bandwidth_", "_rate", "_frequency", "_seconds"];
         let name = self.base();
         let has = |parts: &[&str]| parts.iter().any(|p| name.contains(p));
         let by_name = match () {
-            () if name.starts_with(DERIVED) => Some(Values::Level),
-            () if name.starts_with("proxy_") && name.ends_with("_percent") => Some(Values::Level),
-            () if has(&COUNTERS) => Some(Values::Counter),
-            () if has(&LEVELS) => Some(Values::Level),
+            () if name.starts_with(DERIVED) => Some(ValueKind::Rate),
+            () if name.starts_with("proxy_") && name.ends_with("_percent") => Some(ValueKind::Rate),
+            () if has(&COUNTERS) => Some(ValueKind::Cumulative),
+            () if has(&LEVELS) => Some(ValueKind::Rate),
             () => None,
         };
         self.known.or(by_name).unwrap_or_else(|| match looks_cumulative(&self.readings) {
-            true => Values::Counter,
-            false => Values::Level,
+            true => ValueKind::Cumulative,
+            false => ValueKind::Rate,
         })
     }
 
@@ -86,7 +73,7 @@ impl Metric {
     pub(super) fn is_bytes(&self) -> bool {
         let name = self.base();
         (self.unnamed || name.contains("size") || name.contains("bytes"))
-            && (self.values() == Values::Counter || name.starts_with(DERIVED))
+            && (self.values() == ValueKind::Cumulative || name.starts_with(DERIVED))
     }
 
     /// Reads only if the name says so.
@@ -96,15 +83,12 @@ impl Metric {
         if reads { Op::Read } else { Op::Write }
     }
 
-    /// What was counted after the first reading; a counter that falls has begun again at 0.
+    /// What was counted after the first reading.
     pub(super) fn increase(&self) -> f64 {
-        let mut there = self.readings.iter().copied().filter(|x| x.is_finite());
-        let Some(mut last) = there.next() else { return 0.0 };
+        let step_s = median_step(&self.times).unwrap_or(0.0);
+        let how = Spread { kind: ValueKind::Cumulative, stamp: Stamp::End, step_s };
         let mut sum = 0.0;
-        for x in there {
-            sum += if x < last { x.max(0.0) } else { x - last };
-            last = x;
-        }
+        spread(&self.times, &self.readings, how, |_, _, amount| sum += amount);
         sum
     }
 
@@ -112,34 +96,26 @@ impl Metric {
     fn suits(&self) -> bool {
         let name = self.base();
         let io = name.contains("size") && (name.contains("write") || name.contains("io"));
-        io && self.values() == Values::Counter && self.increase() > 0.0
+        io && self.values() == ValueKind::Cumulative && self.increase() > 0.0
     }
 }
 
 /// Takes metrics as they are read, and keeps those that are wanted.
 pub(super) struct Choice {
     /// `None`: the one that suits best.
-    wanted: Option<Regex>,
-    derived: bool,
-    text: String,
+    wanted: Option<String>,
     kept: Vec<Metric>,
     /// The first metric of a file, which needs no choice if there is no other.
     only: Option<Metric>,
-    all: Vec<Listed>,
+    all: Vec<Metric>,
     /// Samples are kept for the list, too.
     lists: bool,
 }
 
 impl Choice {
-    /// # Errors
-    /// [`ErrorKind::Usage`] if the names are too long for an expression.
-    pub(super) fn new(options: &ReadOptions) -> Result<Choice> {
-        let text = options.metric.clone().unwrap_or_default();
-        let expression = regex::escape(&text).replace(r"\*", ".*").replace(r"\?", ".");
-        let wanted = options.metric.as_ref().map(|_| Regex::new(&format!("^(?s:{expression})$"))).transpose();
-        let wanted = wanted.map_err(|e| Error::new(ErrorKind::Usage, format!("the name of the metric: {e}")))?;
-        let derived = text.starts_with(DERIVED);
-        Ok(Choice { wanted, derived, text, kept: Vec::new(), only: None, all: Vec::new(), lists: options.all_layers })
+    pub(super) fn new(options: &ReadOptions) -> Choice {
+        let wanted = options.metric.clone();
+        Choice { wanted, kept: Vec::new(), only: None, all: Vec::new(), lists: options.all_layers }
     }
 
     /// Takes a metric with all its samples.
@@ -155,8 +131,11 @@ impl Choice {
             self.all.push(listed);
         }
         match &self.wanted {
-            Some(wanted) if derived == self.derived && wanted.is_match(&metric.name) => self.kept.push(metric),
-            Some(_) => {}
+            Some(wanted) => {
+                if derived == wanted.starts_with(DERIVED) && matches(wanted.as_bytes(), metric.name.as_bytes()) {
+                    self.kept.push(metric);
+                }
+            }
             None if derived || !metric.suits() => {}
             None => match self.kept.last() {
                 Some(best) if best.increase() >= metric.increase() => {}
@@ -166,7 +145,7 @@ impl Choice {
     }
 
     /// The metrics that were met, without derivatives, in the order of their names; with samples only if a list is wanted.
-    pub(super) fn listed(&mut self) -> Vec<Listed> {
+    pub(super) fn listed(&mut self) -> Vec<Metric> {
         self.all.sort_by(|a, b| a.name.cmp(&b.name));
         self.all.clone()
     }
@@ -183,7 +162,7 @@ impl Choice {
             return Ok(self.kept);
         }
         let found = match &self.wanted {
-            Some(_) => format!("no metric is called {}", self.text),
+            Some(wanted) => format!("no metric is called {wanted}"),
             None => "no metric counts the bytes of I/O".to_owned(),
         };
         let mut names: Vec<&str> = self.all.iter().map(|m| m.name.as_str()).collect();

@@ -9,7 +9,7 @@ mod choice;
 mod export;
 mod store;
 
-use self::choice::{Choice, Metric, Values};
+use self::choice::{Choice, Metric};
 use super::clock::origin_of;
 use super::format::{Format, Sniff, only};
 use super::options::ReadOptions;
@@ -38,7 +38,7 @@ impl Format for MetricProxy {
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let source = only(sources, self)?;
-        let mut choice = Choice::new(options)?;
+        let mut choice = Choice::new(options);
         let found = if store::begins_frame(source.head()) {
             store::read(source, options, &mut choice)?
         } else {
@@ -95,10 +95,10 @@ fn trace_of(metrics: Vec<Metric>, found: Found) -> Trace {
         trace.quality.clock_backwards += metric.backwards;
         let step_s = median_step(&metric.times).unwrap_or(0.0);
         trace.bin_s = trace.bin_s.filter(|b| *b >= step_s).or(Some(step_s).filter(|s| *s > 0.0));
-        if kind == Values::Counter {
+        if kind == ValueKind::Cumulative {
             before.add(&metric.readings);
         }
-        let how = Spread { kind: kind.spread(), stamp: Stamp::End, step_s };
+        let how = Spread { kind, stamp: Stamp::End, step_s };
         met.add(spread(&metric.times, &metric.readings, how, |start, end, bytes| {
             // a product of a level and a step may be more than a number can hold
             if is_amount(bytes) && is_time(start) && is_time(end) {
@@ -156,20 +156,11 @@ fn sorted(rows: Intervals) -> Intervals {
     all.into_iter().collect()
 }
 
-impl Values {
-    fn spread(self) -> ValueKind {
-        match self {
-            Values::Counter => ValueKind::Cumulative,
-            Values::Level => ValueKind::Rate,
-        }
-    }
-}
-
 impl Metric {
     /// The metric as a layer of `info`.
     fn layer(&self) -> LayerSummary {
         let bytes =
-            if self.is_bytes() && self.values() == Values::Counter { self.increase().max(0.0) as u64 } else { 0 };
+            if self.is_bytes() && self.values() == ValueKind::Cumulative { self.increase().max(0.0) as u64 } else { 0 };
         let read = self.op() == Op::Read;
         LayerSummary {
             layer: self.name.clone(),

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::super::bytes::Cursor;
 use super::super::options::ReadOptions;
+use super::super::rates::ValueKind;
 use super::super::source::Source;
 use super::Found;
-use super::choice::{Choice, Metric, Values};
+use super::choice::{Choice, Metric};
 use super::export::keep_timed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Job;
@@ -170,10 +171,10 @@ fn owned_text(c: &mut Cursor) -> Result<String> {
 }
 
 /// `Counter {ts, value}`, or `Gauge {min, max, hits, total}`, whose level is the total by the hits.
-fn reading(c: &mut Cursor) -> Result<(Values, f64)> {
+fn reading(c: &mut Cursor) -> Result<(ValueKind, f64)> {
     let kind = match c.text()? {
-        b"Counter" => Values::Counter,
-        b"Gauge" => Values::Level,
+        b"Counter" => ValueKind::Cumulative,
+        b"Gauge" => ValueKind::Rate,
         _ => return Err(c.malformed("a value of an unknown kind")),
     };
     let (mut value, mut hits, mut total) = (f64::NAN, f64::NAN, f64::NAN);
@@ -187,5 +188,5 @@ fn reading(c: &mut Cursor) -> Result<(Values, f64)> {
             _ => return Err(c.malformed("an unknown field of a value")),
         }
     }
-    Ok((kind, if kind == Values::Level { total / hits } else { value }))
+    Ok((kind, if kind == ValueKind::Rate { total / hits } else { value }))
 }

@@ -2,7 +2,7 @@
 
 use super::parts::{Part, Parts};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::bytes::Cursor;
+use crate::formats::bytes::{Cursor, until_nul};
 use crate::formats::lines::{lines, quote};
 use crate::formats::options::ReadOptions;
 use crate::record::is_time;
@@ -139,8 +139,7 @@ fn fixed_names(bytes: &[u8], count: i32) -> Result<Vec<String>> {
     let Some(count) = count else {
         return Err(Cursor::new(bytes, "metadata").malformed("the function names do not fit"));
     };
-    let until_nul = |name: &[u8]| text(name.split(|b| *b == 0).next().unwrap_or_default());
-    Ok(names.chunks_exact(NAME).take(count).map(until_nul).collect())
+    Ok(names.chunks_exact(NAME).take(count).map(|name| text(until_nul(name))).collect())
 }
 
 /// The layout of a version, and whether it is newer than those known.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::number::{parse_f64, parse_f64_minus, parse_u64, scan_f64};
+use super::super::number::{parse_f64, parse_f64_minus, parse_u64, scan_f64, unit_bytes};
 use super::super::thresholds::LIMITS;
 use crate::formats::dates::{Moment, Order};
 use crate::record::is_time;
@@ -41,23 +41,17 @@ impl Unit {
                 _ => return None,
             });
         }
-        let name = match kind {
-            Kind::Rate => name.strip_suffix("/s").or_else(|| name.strip_suffix("ps")).unwrap_or(name),
-            _ => name,
-        };
-        Some(Unit::Times(match name {
-            "B" | "b" | "Byte" | "Bytes" | "byte" | "bytes" => 1.0,
-            "k" | "kB" | "KB" => 1e3,
-            "M" | "MB" => 1e6,
-            "G" | "GB" => 1e9,
-            "T" | "TB" => 1e12,
-            "K" | "Ki" | "KiB" | "kib" | "kiB" => 1024.0,
-            "Mi" | "MiB" | "mib" => 1024.0 * 1024.0,
-            "Gi" | "GiB" | "gib" => 1024f64.powi(3),
-            "Ti" | "TiB" | "tib" => 1024f64.powi(4),
-            "sector" | "sectors" => 512.0,
-            _ => return None,
-        }))
+        // as FTIO's patterns have it: a small b is a byte, and a large K 1024
+        let name = name.replace("ib", "iB");
+        unit_bytes(
+            match name.strip_suffix("/s").or_else(|| name.strip_suffix("ps")).unwrap_or(&name) {
+                "b" => "B",
+                "K" => "Ki",
+                name => name,
+            },
+            1000.0,
+        )
+        .map(Unit::Times)
     }
 
     /// The names, for messages.

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::custom::{Layout, Reading, RecordField, RecordFields, RecordRows, Records, read_records};
+use super::super::dates::{DAY, Midnights};
 use super::super::lines::{Bad, Follower, LineDecoder, Taken, Transfers, lines};
 use super::super::number::{parse_f64, parse_f64_minus};
 use super::super::op_name::op_of;
 use super::super::options::ReadOptions;
+use super::super::rates::median;
 use super::super::source::Source;
 use super::super::thresholds::LIMITS;
 use super::patterns::{Group, Patterns, RowPattern};
@@ -16,7 +18,6 @@ use super::quantity::{self, Kind, Unit};
 use crate::error::Result;
 use crate::record::{Data, FileId, Interval, Op, Request, Requests, RowSink, Trace, Warning, is_amount, is_time};
 
-const SECONDS_OF_DAY: f64 = 86_400.0;
 /// Most curves of rates that are followed at one time.
 const MOST_CURVES: usize = 1 << 16;
 const A_TIME: &str = "seconds, a number that may have a unit such as ms, or a date and a time of day";
@@ -43,8 +44,8 @@ pub(super) fn read(
         if let Data::Requests(rows) = &mut trace.data {
             let mut all: Vec<Request> = rows.iter().collect();
             if layout.times_of_day.load(Ordering::Relaxed) {
-                let mut days = Days::default();
-                all.iter_mut().for_each(|r| days.put(r));
+                let mut days = Midnights::default();
+                all.iter_mut().for_each(|r| on_day(r, &mut days));
             }
             if is_step {
                 hold_until_next(&mut all);
@@ -195,7 +196,7 @@ impl Lines {
         Ok(match (start, end, lasts) {
             (Some((start, day)), Some((end, _)), _) => {
                 let midnight = day && length_s(&start, &end) < -(LIMITS.midnight_step_s as f64);
-                let end = if midnight { moved(&end, SECONDS_OF_DAY)? } else { end };
+                let end = if midnight { moved(&end, DAY as f64)? } else { end };
                 (start, end)
             }
             (Some((start, _)), None, Some(s)) => {
@@ -242,21 +243,9 @@ fn operation(text: &[u8]) -> Cow<'_, [u8]> {
     })
 }
 
-/// Times of day that fall by more than a clock is set back have passed midnight. Rows are in the order of their lines.
-#[derive(Default)]
-struct Days {
-    last: Option<f64>,
-    passed_s: f64,
-}
-
-impl Days {
-    fn put(&mut self, r: &mut Request) {
-        if self.last.is_some_and(|last| last - r.start > LIMITS.midnight_step_s as f64) {
-            self.passed_s += SECONDS_OF_DAY;
-        }
-        self.last = Some(r.start);
-        (r.start, r.end) = (r.start + self.passed_s, r.end + self.passed_s);
-    }
+/// Moves a row whose times are of day to the day that was reached. Rows are in the order of their lines.
+fn on_day(r: &mut Request, days: &mut Midnights) {
+    (r.start, r.end) = (days.next(r.start), r.end + days.passed_s);
 }
 
 /// Rows whose size is a rate become transfers that last until the next row of the same operation, rank and file; the last of them as
@@ -269,9 +258,7 @@ fn hold_until_next(rows: &mut [Request]) {
     for mut places in curves.into_values() {
         places.sort_by(|&a, &b| rows[a].start.total_cmp(&rows[b].start));
         let mut steps: Vec<f64> = places.windows(2).map(|w| rows[w[1]].start - rows[w[0]].start).collect();
-        let mut sorted = steps.clone();
-        sorted.sort_by(f64::total_cmp);
-        steps.push(sorted.get(sorted.len() / 2).copied().unwrap_or(0.0));
+        steps.push(median(&mut steps.clone()).unwrap_or(0.0));
         for (&i, step) in places.iter().zip(steps) {
             let r = &mut rows[i];
             r.end = r.start + step;
@@ -284,14 +271,14 @@ fn hold_until_next(rows: &mut [Request]) {
 /// Follows text by patterns. Lines that no pattern matches are left out.
 pub(super) fn followed(patterns: &Patterns) -> Follower<FollowedLines> {
     let records = Records::followed(Lines::new(patterns));
-    let lines = FollowedLines { records, days: Days::default(), held: HashMap::new() };
+    let lines = FollowedLines { records, days: Midnights::default(), held: HashMap::new() };
     Follower::new(lines, RecordRows::default())
 }
 
 /// Records whose times and lengths depend on those before.
 pub(super) struct FollowedLines {
     records: Records<Lines>,
-    days: Days,
+    days: Midnights,
     /// Start and bytes per second of the last row of each curve, by operation, rank and file.
     held: HashMap<(Op, u32, FileId), (f64, f64)>,
 }
@@ -329,7 +316,7 @@ impl Transfers for FollowedLines {
         rows.forget_requests();
         for r in &mut all {
             if of_day {
-                self.days.put(r);
+                on_day(r, &mut self.days);
             }
             let held = Interval::from(*r);
             let complete = if steps { self.step(held)? } else { Some(held) };

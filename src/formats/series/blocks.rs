@@ -1,18 +1,16 @@
 //! Text of tools in blocks: a time, a header, and a line for each device or process. One reader of iostat, `sar -d` and `-b`, `pidstat -d` and
 //! vmstat, by a table of their headers.
 
-use std::collections::HashMap;
-
-use super::sheet::{Group, Meaning, Sheet, since_start};
+use super::sheet::{Group, Sheet, since_start};
 use super::snapshots::{Growing, Snapshots};
-use super::stamp::EPOCH_LEAST;
+use super::stamp::is_unix;
 use super::table::{Row, amount};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::dates::{DAY, Moment, Order, Orders};
-use crate::formats::lines::{Bad, Taken, Tally, lines, quote};
+use crate::formats::dates::{DAY, Midnights, Moment, Order, Orders};
+use crate::formats::lines::{Bad, Taken, lines, quote};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
-use crate::formats::rates::ValueKind;
+use crate::formats::rates::{ValueKind, median};
 use crate::formats::thresholds::LIMITS;
 use crate::record::Warning;
 
@@ -87,7 +85,7 @@ fn is_number(cell: &[u8]) -> bool {
 /// The time that a line begins with, and the fields after it.
 fn timed<'c, 'l>(cells: &'c [&'l [u8]]) -> Option<(When, &'c [&'l [u8]])> {
     let (first, rest) = cells.split_first()?;
-    let epoch = parse_f64(first).filter(|s| (EPOCH_LEAST..1e11).contains(s)).map(When::Unix);
+    let epoch = parse_f64(first).filter(|s| is_unix(*s)).map(When::Unix);
     match rest.split_first() {
         Some((half, rest)) if matches!(*half, b"AM" | b"PM" | b"am" | b"pm") => {
             Moment::of(&[first, &b" "[..], half].concat()).map(|m| (When::At(m), rest))
@@ -168,18 +166,15 @@ struct Block {
 #[derive(Default)]
 struct Days {
     origin: Option<i64>,
-    days: i64,
-    last: Option<i64>,
+    midnights: Midnights,
 }
 
 /// Blocks as they come.
 #[derive(Default)]
 pub(super) struct Blocks {
     sheet: Sheet,
-    /// The step that the user names, and most values.
+    /// The step that the user names.
     step_s: Option<f64>,
-    most: usize,
-    devices: HashMap<(String, Vec<u8>), usize>,
     header: Option<Header>,
     blocks: Vec<Block>,
     /// Blocks before these; and how many of these have their time, and were taken.
@@ -206,7 +201,6 @@ pub(super) struct Blocks {
     /// The last line that says nothing, and the first such line where a time should be.
     stray: Option<(u64, String)>,
     unread: Option<(u64, String)>,
-    values: usize,
     lines: u64,
     /// Devices without values, and the first.
     odd: (u64, String),
@@ -218,44 +212,37 @@ impl Snapshots for Blocks {
         self.take_line(line)
     }
 
-    fn check(&self) -> Result<()> {
-        match self.values > self.most {
-            true => Err(Error::too_many_rows(self.most)),
-            false => Ok(()),
-        }
+    fn sheet(&self) -> &Sheet {
+        &self.sheet
     }
 
-    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
-        if self.sheet.groups.is_empty() {
-            if let Some((line, bad)) = tally.first_bad.clone() {
-                return Err(bad.at(line));
-            }
-            if self.odd.0 > 0 {
-                let found = format!("no device has rates of what was read and written, the first {}", self.odd.1);
-                return Err(Error::new(ErrorKind::Malformed, found));
-            }
+    fn finish(mut self) -> Result<Sheet> {
+        if self.sheet.groups.is_empty() && self.odd.0 > 0 {
+            let found = format!("no device has rates of what was read and written, the first {}", self.odd.1);
+            return Err(Error::new(ErrorKind::Malformed, found));
         }
         self.place_rows(self.blocks.len(), |_, group, (time, length), values| {
             group.push(time, &values);
             group.lengths.push(length);
         })?;
         self.say_what_was_left_out();
-        self.sheet.quality.records_read += tally.bad + self.odd.0;
-        self.sheet.quality.records_dropped += tally.bad + self.odd.0;
+        if self.sheet.tool == "pidstat" && self.sheet.groups.len() > 1 {
+            let what = "a process has what its children moved, once they have ended: bytes of a child that was listed before count again";
+            self.sheet
+                .warnings
+                .push(Warning::new("children-counted", what).remedy("take the totals from a device (iostat -t)"));
+        }
+        self.sheet.quality.records_read += self.odd.0;
+        self.sheet.quality.records_dropped += self.odd.0;
         if let (n @ 1.., first) = &self.odd {
             let what = format!("{n} devices have no rates of what was read and written, the first {first}");
             self.sheet.warnings.push(Warning::new("unreadable-records", what));
         }
-        self.sheet.warnings.extend(tally.warnings("rows of devices", None));
         Ok(self.sheet)
     }
 }
 
 impl Growing for Blocks {
-    fn sheet(&self) -> &Sheet {
-        &self.sheet
-    }
-
     fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
         // the last block may go on, and the first ones wait for those that show the step
         let whole = self.blocks.len() - usize::from(!ends && !self.blocks.is_empty());
@@ -272,7 +259,6 @@ impl Growing for Blocks {
         let past = whole.saturating_sub(RECENT);
         self.blocks.drain(..past);
         (self.before, self.dated, self.taken) = (self.before + past, self.dated - past, self.taken - past);
-        self.values = 0;
         placed.map(|()| rows)
     }
 }
@@ -280,11 +266,9 @@ impl Growing for Blocks {
 impl Blocks {
     /// Without any; the name of the tool is empty where a header shows it.
     pub(super) fn new(tool: &'static str, options: &ReadOptions) -> Self {
-        let meanings = vec![Meaning::read_and_written(ValueKind::Rate)];
         Blocks {
-            sheet: Sheet { tool, meanings, ..Sheet::default() },
-            step_s: options.series.step_s.filter(|s| s.is_finite() && *s > 0.0),
-            most: options.limits.records,
+            sheet: Sheet::of_devices(tool, ValueKind::Rate),
+            step_s: options.series.step(),
             is_first: true,
             ..Blocks::default()
         }
@@ -309,11 +293,12 @@ impl Blocks {
         }
     }
 
-    /// Adds a block: devices with the names and values of their columns.
-    pub(super) fn add(&mut self, devices: &[(String, Vec<(String, f64)>)]) {
+    /// Adds a block: devices with the names and values of their columns, and how long they lasted, if that is said.
+    pub(super) fn add(&mut self, devices: &[(String, Vec<(String, f64)>)], lasted: Option<f64>) {
         self.expect_time();
         let when = self.when.take();
         self.begin(when, None);
+        self.blocks.last_mut().into_iter().for_each(|block| block.stated = lasted.map(|s| (s, 0.0)));
         for (device, values) in devices {
             let of = |name: &str| values.iter().find(|(n, _)| n == name).map(|(_, x)| *x);
             let rates = RATES.iter().find(|(read, write, _)| of(read).is_some() && of(write).is_some());
@@ -329,7 +314,7 @@ impl Blocks {
             let requests: Vec<f64> = REQUESTS.iter().filter_map(|n| of(n)).collect();
             self.count_row(&step, &requests);
             let values = [read, write].map(|rate| of(rate).unwrap_or(f64::NAN) * unit);
-            self.push(self.host.clone(), device.clone().into_bytes(), values);
+            self.push(device, values);
         }
     }
 
@@ -437,7 +422,7 @@ impl Blocks {
     fn begin(&mut self, when: Option<When>, start: Option<When>) {
         let (is_first, day) = (std::mem::take(&mut self.is_first), self.day);
         self.blocks.push(Block { when, start, day, stated: None, is_first, time: None, requests: Vec::new(), rows: 0 });
-        self.values += 1;
+        self.sheet.values += 1;
     }
 
     /// A line below a header.
@@ -488,19 +473,14 @@ impl Blocks {
             header.requests.iter().filter_map(|&at| amount(cells.get(at)?, true, 1.0, KILO)).collect();
         self.count_row(&steps, &requests);
         let device = header.device.iter().filter_map(|&c| cells.get(c).copied()).collect::<Vec<_>>().join(&b' ');
-        self.push(self.host.clone(), device, [read, write]);
+        self.push(&String::from_utf8_lossy(&device), [read, write]);
         Ok(Taken::Record)
     }
 
-    fn push(&mut self, host: String, device: Vec<u8>, values: [f64; 2]) {
-        let next = self.sheet.groups.len();
-        let name = String::from_utf8_lossy(&device).into_owned();
-        let at = *self.devices.entry((host.clone(), device)).or_insert(next);
-        if at == next {
-            self.sheet.groups.push(Group::new(0, None, host, name));
-        }
+    fn push(&mut self, device: &str, values: [f64; 2]) {
+        let at = self.sheet.device(&self.host, device);
         self.sheet.quality.records_read += 1;
-        self.values += 2;
+        self.sheet.values += 2;
         // until the end the time of a row is the number of its block
         let number = (self.before + self.blocks.len() - 1) as f64;
         let group = &mut self.sheet.groups[at];
@@ -643,10 +623,9 @@ impl Days {
         });
         if matches!(when, When::At(m) if m.is_of_day()) {
             if block.is_first && block.day.is_some() {
-                (self.days, self.last) = (0, None);
+                self.midnights = Midnights::default();
             }
-            let last = self.last.replace(whole);
-            self.days += i64::from(last.is_some_and(|last| whole < last.saturating_sub(LIMITS.midnight_step_s)));
+            self.midnights.next(whole as f64);
         }
         self.seconds_of(when, block, order)
     }
@@ -654,7 +633,7 @@ impl Days {
     /// A time on the day that was reached.
     fn seconds_of(&self, when: When, block: &Block, order: Order) -> Option<f64> {
         let (whole, part, _) = self.on_day(when, block, order)?;
-        let days = if matches!(when, When::At(m) if m.is_of_day()) { self.days * DAY } else { 0 };
+        let days = if matches!(when, When::At(m) if m.is_of_day()) { self.midnights.passed_s as i64 } else { 0 };
         Some((whole + days).checked_sub(self.origin.unwrap_or(0))? as f64 + part)
     }
 
@@ -696,8 +675,7 @@ fn usual_step(blocks: &[Block]) -> Option<f64> {
         // runs of one block each, whose header says when it began
         steps = blocks.iter().filter(|b| b.start.is_some()).filter_map(|b| Some(b.stated?.0)).collect();
     }
-    let middle = steps.len() / 2;
-    (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+    median(&mut steps)
 }
 
 /// Seconds from the block before to this one, of the same run.
@@ -710,7 +688,7 @@ fn distance(blocks: &[Block], i: usize) -> Option<f64> {
 fn length(blocks: &[Block], i: usize, usual_s: Option<f64>) -> Option<f64> {
     let alike = |a: f64, b: f64| (a - b).abs() <= f64::max(1.0, CLOCK * a);
     match (distance(blocks, i), blocks[i].stated) {
-        (Some(d), Some((s, _))) if alike(d, s) => Some(d),
+        (Some(d), Some((s, error))) if error > 0.0 && alike(d, s) => Some(d),
         (_, Some((s, _))) => Some(s),
         (Some(d), None) if usual_s.is_none_or(|u| d <= LIMITS.gap_steps * u) => Some(d),
         _ => usual_s,

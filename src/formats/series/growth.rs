@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::sheet::{Group, HourSteps, Meaning, Midnights, Sheet, stretch};
+use super::sheet::{Group, HourSteps, Meaning, Sheet, stretch};
 use super::stacked::Devices;
 use super::table::Row;
+use crate::formats::dates::Midnights;
 use crate::formats::lines::Bad;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{Counter, Met, Spread, Stamp, ValueKind, median_step, spread, sum};

@@ -1,22 +1,19 @@
 //! Time series as JSON, one value or several one after the other: `sadf -j`, `iostat -o JSON`, and answers of Prometheus to range queries.
 
-use std::collections::HashMap;
-
 use memchr::memmem;
 
 use super::blocks::Blocks;
 use super::layout::direction;
 use super::sheet::{Group, Meaning, Sheet};
-use super::snapshots::Snapshots as _;
+use super::snapshots::{self, Snapshots as _};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::dates::{Moment, Order};
 use crate::formats::json::{Json, member_names};
 use crate::formats::lines::Tally;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::ValueKind;
 use crate::formats::source::Source;
 use crate::formats::window::Window;
-use crate::record::{Op, Warning, is_time};
+use crate::record::{Op, is_time};
 
 /// Names looked at to tell what a text is.
 const MEMBERS: usize = 64;
@@ -41,39 +38,6 @@ pub(super) fn is_prometheus(head: &[u8]) -> bool {
     has_top(head, &["data", "resultType"]) && has_top(head, &["status"])
 }
 
-/// A reader of one JSON value that fills a sheet.
-struct Filling<'o> {
-    sheet: Sheet,
-    options: &'o ReadOptions,
-    values: usize,
-    dated: bool,
-    /// Places of groups by what names them.
-    places: HashMap<String, usize>,
-}
-
-/// Reads a value by `fill`; what came before damage is kept.
-fn read_with<'o>(
-    source: &Source,
-    options: &'o ReadOptions,
-    tool: &'static str,
-    fill: impl FnOnce(&mut Filling<'o>, &mut Json) -> Result<()>,
-) -> Result<Sheet> {
-    let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let sheet = Sheet { tool, ..Sheet::default() };
-    let mut filling = Filling { sheet, options, values: 0, dated: false, places: HashMap::new() };
-    let outcome = fill(&mut filling, &mut json);
-    let Filling { mut sheet, values, .. } = filling;
-    match outcome {
-        Err(e) if e.kind() == ErrorKind::Malformed && values > 0 => {
-            let why = json.damage().map_or_else(|| e.to_string(), str::to_owned);
-            sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
-        other => other?,
-    }
-    sheet.quality.records_read = values as u64;
-    Ok(sheet)
-}
-
 /// Calls `each` for every element of an array; passes over anything else.
 fn elements(json: &mut Json, each: impl FnMut(&mut Json) -> Result<()>) -> Result<()> {
     if json.peek()? == Some(b'[') { json.elements(each) } else { json.skip() }
@@ -96,31 +60,33 @@ fn text(json: &mut Json) -> Result<String> {
     }
 }
 
-impl Filling<'_> {
-    fn count(&mut self, values: usize) -> Result<()> {
-        self.values += values;
-        let most = self.options.limits.records;
-        if self.values > most {
-            return Err(Error::too_many_rows(most));
+/// The error of damage behind which nothing is of use, or what is to be said of it.
+fn damage(outcome: Result<()>, json: &Json, any: bool) -> Result<Tally> {
+    match outcome {
+        Err(e) if e.kind() == ErrorKind::Malformed && any => {
+            Ok(Tally::of_damage(Some(json.damage().map_or_else(|| e.to_string(), str::to_owned))))
         }
-        Ok(())
+        other => other.map(|()| Tally::default()),
     }
 }
 
-/// Reads `iostat -o JSON`: `sysstat.hosts[].statistics[]`, each with the devices of `disk`, and with a `timestamp` if `-t` was given.
+/// Reads `iostat -o JSON` and `sadf -j`: `sysstat.hosts[].statistics[]`, each with a `timestamp` if iostat had `-t`, and the devices of `disk`.
 ///
 /// # Errors
 /// Malformed, also if nothing says the times; limits, errors of the system.
-pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+pub(super) fn sysstat(source: &Source, options: &ReadOptions, tool: &'static str) -> Result<Sheet> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let mut blocks = Blocks::new("iostat", options);
+    let mut blocks = Blocks::new(tool, options);
     let outcome = documents(&mut json, |json| {
         json.members(|json, name| match name {
             b"sysstat" => json.members(|json, name| match name {
                 b"hosts" => elements(json, |json| {
                     json.members(|json, name| match name {
                         b"nodename" => text(json).map(|host| blocks.of_host(host)),
-                        b"statistics" => elements(json, |json| iostat_block(json, &mut blocks)),
+                        b"statistics" => elements(json, |json| {
+                            block(json, &mut blocks)?;
+                            blocks.sheet().check(&options.limits)
+                        }),
                         _ => json.skip(),
                     })
                 }),
@@ -129,25 +95,35 @@ pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
             _ => json.skip(),
         })
     });
-    let why = match outcome {
-        Err(e) if e.kind() == ErrorKind::Malformed && blocks.any() => {
-            Some(json.damage().map_or_else(|| e.to_string(), str::to_owned))
-        }
-        other => other.map(|()| None)?,
-    };
-    blocks.finish(&Tally::of_damage(why))
+    let tally = damage(outcome, &json, blocks.any())?;
+    snapshots::finish(blocks, &tally, options)
 }
 
-fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
+/// One of the statistics. sadf names rates without `/s`, and says how long they lasted.
+fn block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
     let mut disks: Vec<(String, Vec<(String, f64)>)> = Vec::new();
+    let mut lasted = None;
     json.members(|json, name| match name {
+        b"timestamp" if json.peek()? == Some(b'{') => {
+            let (mut date, mut time, mut zone) = (String::new(), String::new(), "");
+            json.members(|json, name| match name {
+                b"date" => text(json).map(|t| date = t),
+                b"time" => text(json).map(|t| time = t),
+                b"utc" => json.number().map(|n| zone = if n == Some(1.0) { "Z" } else { "" }),
+                b"interval" => json.number().map(|n| lasted = n),
+                _ => json.skip(),
+            })?;
+            blocks.time(format!("{date} {time}{zone}").as_bytes());
+            Ok(())
+        }
         b"timestamp" => text(json).map(|t| blocks.time(t.as_bytes())),
         b"disk" => elements(json, |json| {
-            let (mut device, mut values) = (String::new(), Vec::new());
+            let (mut device, mut values, mut per_s) = (String::new(), Vec::new(), "");
             json.members(|json, name| match name {
                 b"disk_device" => text(json).map(|t| device = t),
+                b"disk-device" => text(json).map(|t| (device, per_s) = (t, "/s")),
                 _ if values.len() < MEMBERS => {
-                    let name = String::from_utf8_lossy(name).into_owned();
+                    let name = String::from_utf8_lossy(name).into_owned() + per_s;
                     json.member_amount().map(|x| values.push((name, x)))
                 }
                 _ => json.skip(),
@@ -157,111 +133,8 @@ fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
         }),
         _ => json.skip(),
     })?;
-    blocks.add(&disks);
-    blocks.check()
-}
-
-/// What a `timestamp` of sadf says.
-#[derive(Default)]
-struct Timestamp {
-    date: String,
-    time: String,
-    utc: bool,
-    interval: Option<f64>,
-}
-
-/// Reads `sadf -j`: `sysstat.hosts[].statistics[]`, each with a `timestamp` and the devices of `disk`.
-///
-/// # Errors
-/// Malformed, limits, errors of the system.
-pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    read_with(source, options, "sadf", |f, json| {
-        f.sheet.meanings = vec![Meaning::read_and_written(ValueKind::Rate)];
-        documents(json, |json| {
-            json.members(|json, name| match name {
-                b"sysstat" => json.members(|json, name| match name {
-                    b"hosts" => elements(json, |json| f.host(json)),
-                    _ => json.skip(),
-                }),
-                _ => json.skip(),
-            })
-        })?;
-        // an interval that is missing once is of no use
-        for g in f.sheet.groups.iter_mut().filter(|g| g.lengths.len() != g.times.len()) {
-            g.lengths.clear();
-        }
-        Ok(())
-    })
-}
-
-impl Filling<'_> {
-    fn host(&mut self, json: &mut Json) -> Result<()> {
-        let mut host = String::new();
-        json.members(|json, name| match name {
-            b"nodename" => text(json).map(|t| host = t),
-            b"statistics" => elements(json, |json| self.statistics(json, &host)),
-            _ => json.skip(),
-        })
-    }
-
-    fn statistics(&mut self, json: &mut Json, host: &str) -> Result<()> {
-        let mut moment = Timestamp::default();
-        let mut disks = Vec::new();
-        json.members(|json, name| match name {
-            b"timestamp" => json.members(|json, name| match name {
-                b"date" => text(json).map(|t| moment.date = t),
-                b"time" => text(json).map(|t| moment.time = t),
-                b"utc" => json.number().map(|n| moment.utc = n == Some(1.0)),
-                b"interval" => json.number().map(|n| moment.interval = n),
-                _ => json.skip(),
-            }),
-            b"disk" => elements(json, |json| disk(json).map(|d| disks.push(d))),
-            _ => json.skip(),
-        })?;
-        if disks.is_empty() {
-            return Ok(());
-        }
-        let stamp = format!("{} {}", moment.date, moment.time);
-        let read = Moment::of(stamp.as_bytes());
-        let Some(((seconds, part), zoned)) = read.and_then(|m| Some((m.seconds(Order::default(), 0)?, m.is_zoned())))
-        else {
-            self.sheet.quality.records_dropped += disks.len() as u64;
-            return self.count(disks.len());
-        };
-        if !std::mem::replace(&mut self.dated, true) {
-            let utc = zoned || moment.utc;
-            let day = seconds.div_euclid(86_400) * 86_400;
-            (self.sheet.origin, self.sheet.unix, self.sheet.local) = (if utc { seconds } else { day }, utc, !utc);
-        }
-        let time = (seconds - self.sheet.origin) as f64 + part;
-        for (device, values) in disks {
-            self.count(2)?;
-            let next = self.sheet.groups.len();
-            let at = *self.places.entry(format!("{host}\0{device}")).or_insert(next);
-            if at == next {
-                self.sheet.groups.push(Group::new(0, None, host.to_owned(), device));
-            }
-            let group = &mut self.sheet.groups[at];
-            group.push(time, &values);
-            group.lengths.extend(moment.interval);
-        }
-        Ok(())
-    }
-}
-
-/// The name of a device, and bytes per second read and written.
-fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
-    let mut device = String::new();
-    let (mut kib, mut sectors) = ([f64::NAN; 2], [f64::NAN; 2]);
-    json.members(|json, name| match name {
-        b"disk-device" => text(json).map(|t| device = t),
-        b"rkB" => json.member_amount().map(|x| kib[0] = 1024.0 * x),
-        b"wkB" => json.member_amount().map(|x| kib[1] = 1024.0 * x),
-        b"rd_sec" => json.member_amount().map(|x| sectors[0] = 512.0 * x),
-        b"wr_sec" => json.member_amount().map(|x| sectors[1] = 512.0 * x),
-        _ => json.skip(),
-    })?;
-    Ok((device, [0, 1].map(|i| if kib[i].is_nan() { sectors[i] } else { kib[i] })))
+    blocks.add(&disks, lasted);
+    Ok(())
 }
 
 /// Reads an answer of Prometheus to a range query: `data.result[]`, each with the labels of `metric` and pairs of time and value.
@@ -270,26 +143,29 @@ fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
 /// # Errors
 /// Malformed if it is no range of values; limits; errors of the system.
 pub(super) fn prometheus(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut sheet = read_with(source, options, "Prometheus", |f, json| {
-        documents(json, |json| {
-            json.members(|json, name| match name {
-                b"data" => json.members(|json, name| match name {
-                    b"resultType" => {
-                        let kind = text(json)?;
-                        if kind == "matrix" {
-                            return Ok(());
-                        }
-                        Err(Error::malformed(Place::Byte(json.offset()), format!("a result of type `{kind}`"))
-                            .expected("`matrix`, the answer to a range query")
-                            .remedy("ask /api/v1/query_range with start, end and step"))
+    let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
+    let mut answers = Answers { sheet: Sheet { tool: "Prometheus", ..Sheet::default() }, options };
+    let outcome = documents(&mut json, |json| {
+        json.members(|json, name| match name {
+            b"data" => json.members(|json, name| match name {
+                b"resultType" => {
+                    let kind = text(json)?;
+                    if kind == "matrix" {
+                        return Ok(());
                     }
-                    b"result" => elements(json, |json| f.result(json)),
-                    _ => json.skip(),
-                }),
+                    Err(Error::malformed(Place::Byte(json.offset()), format!("a result of type `{kind}`"))
+                        .expected("`matrix`, the answer to a range query")
+                        .remedy("ask /api/v1/query_range with start, end and step"))
+                }
+                b"result" => elements(json, |json| answers.result(json)),
                 _ => json.skip(),
-            })
+            }),
+            _ => json.skip(),
         })
-    })?;
+    });
+    let mut sheet = answers.sheet;
+    sheet.quality.records_read = sheet.values as u64;
+    sheet.warnings.extend(damage(outcome, &json, sheet.values > 0)?.warnings("readings", None));
     choose_metrics(&mut sheet);
     Ok(sheet)
 }
@@ -319,7 +195,13 @@ struct Answer {
     values: Vec<f64>,
 }
 
-impl Filling<'_> {
+/// Answers on their way to a sheet.
+struct Answers<'o> {
+    sheet: Sheet,
+    options: &'o ReadOptions,
+}
+
+impl Answers<'_> {
     fn result(&mut self, json: &mut Json) -> Result<()> {
         let mut a = Answer::default();
         let outcome = json.members(|json, name| match name {
@@ -343,7 +225,8 @@ impl Filling<'_> {
                     n += 1;
                     Ok(())
                 })?;
-                self.count(1)?;
+                self.sheet.values += 1;
+                self.sheet.check(&self.options.limits)?;
                 match is_time(pair[0]) {
                     true => {
                         a.times.push(pair[0]);
@@ -363,9 +246,7 @@ impl Filling<'_> {
 
     fn keep(&mut self, answer: Answer) {
         let Answer { metric, host, device, mut labels, mut times, mut values } = answer;
-        if !std::mem::replace(&mut self.dated, true) && times[0] > 1e8 {
-            (self.sheet.origin, self.sheet.unix) = (times[0].floor() as i64, true);
-        }
+        self.sheet.begin_at(times[0]);
         let origin = self.sheet.origin as f64;
         times.iter_mut().for_each(|t| *t -= origin);
         let series = &self.options.series;
@@ -378,14 +259,13 @@ impl Filling<'_> {
         let (kind, stamp) = (series.kind.unwrap_or(by_name), series.stamp.unwrap_or_default());
         // all labels together name an instance, which goes on in a later answer
         labels.sort_unstable();
-        let next = self.sheet.groups.len();
         let key =
             [&metric, &host, &device].into_iter().chain(&labels).map(String::as_str).collect::<Vec<_>>().join("\0");
-        let at = *self.places.entry(key).or_insert(next);
-        if at == next {
+        let meaning = self.sheet.meanings.len();
+        let at = self.sheet.place(key, || Group::new(meaning, None, host, device));
+        if at == meaning {
             let columns = vec![(op.unwrap_or(Op::Write), mark)];
             self.sheet.meanings.push(Meaning { columns, kind, stamp, first_is_mean: false });
-            self.sheet.groups.push(Group::new(self.sheet.meanings.len() - 1, None, host, device));
         }
         let group = &mut self.sheet.groups[at];
         // answers may overlap

@@ -1,22 +1,18 @@
 //! Snapshots of Lustre counters, one after the other: `stats` of clients and servers, and `job_stats` of servers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use memchr::memmem;
 
-use super::sheet::{Group, Meaning, Sheet};
+use super::sheet::Sheet;
 use super::snapshots::{Growing, Snapshots};
+use super::stamp::is_unix;
 use super::table::Row;
-use crate::error::{Error, Result};
-use crate::formats::lines::{Bad, Taken, Tally, lines};
+use crate::error::Result;
+use crate::formats::lines::{Bad, Taken, lines};
 use crate::formats::number::{parse_f64, parse_f64_minus, scan_f64};
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{ValueKind, median_step};
-
-/// Most jobs and targets.
-const MOST_GROUPS: usize = 1 << 20;
-/// Times from here on are seconds since 1970.
-const EPOCH_LEAST: f64 = 1e8;
 
 /// True if the head is of `stats`.
 pub(super) fn is_stats(head: &[u8]) -> bool {
@@ -31,108 +27,35 @@ pub(super) fn is_job_stats(head: &[u8]) -> bool {
 
 const COUNTER: &str = "`write_bytes N samples [bytes] min max sum`, or `write_bytes: { samples: N, …, sum: N }`";
 
-/// The groups of a sheet by name.
-#[derive(Default)]
-struct Groups {
-    sheet: Sheet,
-    places: HashMap<(String, String), usize>,
-    dated: bool,
-    values: usize,
-    most: usize,
+/// A stamp in seconds since the origin, which the first sets.
+fn seconds(sheet: &mut Sheet, text: &[u8]) -> Option<f64> {
+    sheet.begin_at(parse_f64(text)?);
+    parse_f64_minus(text, sheet.origin)
 }
 
-impl Groups {
-    fn new(tool: &'static str, options: &ReadOptions) -> Groups {
-        let meanings = vec![Meaning::read_and_written(ValueKind::Cumulative)];
-        let sheet = Sheet { tool, meanings, ..Sheet::default() };
-        Groups { sheet, most: options.limits.records, ..Groups::default() }
+/// Adds a reading to the group at `at`; the later one of the same moment counts.
+fn push(sheet: &mut Sheet, at: usize, time: f64, values: [f64; 2]) {
+    sheet.values += 2;
+    sheet.quality.records_read += 1;
+    let group = &mut sheet.groups[at];
+    if group.times.last() == Some(&time) {
+        group.times.pop();
+        group.columns.iter_mut().for_each(|c| _ = c.pop());
     }
-
-    fn place(&mut self, host: &str, device: &str) -> usize {
-        let key = (host.to_owned(), device.to_owned());
-        let at = *self.places.entry(key).or_insert(self.sheet.groups.len());
-        if at == self.sheet.groups.len() {
-            self.sheet.groups.push(Group::new(0, None, host.to_owned(), device.to_owned()));
-        }
-        at
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.sheet.groups.len() > MOST_GROUPS {
-            return Err(Error::limit("more jobs and targets", format!("{MOST_GROUPS}")));
-        }
-        if self.values > self.most {
-            return Err(Error::too_many_rows(self.most));
-        }
-        Ok(())
-    }
-
-    /// A stamp in seconds since the origin, which the first sets.
-    fn seconds(&mut self, text: &[u8]) -> Option<f64> {
-        let s = parse_f64(text)?;
-        if !std::mem::replace(&mut self.dated, true) && (EPOCH_LEAST..1e11).contains(&s) {
-            (self.sheet.origin, self.sheet.unix) = (s.floor() as i64, true);
-        }
-        parse_f64_minus(text, self.sheet.origin)
-    }
-
-    fn push(&mut self, at: usize, time: f64, values: [f64; 2]) {
-        self.values += 2;
-        let group = &mut self.sheet.groups[at];
-        if group.times.last() == Some(&time) {
-            // the later reading of the same moment counts
-            for (column, v) in group.columns.iter_mut().zip(values) {
-                column.pop();
-                column.push(v);
-            }
-            return;
-        }
-        group.push(time, &values);
-    }
-
-    /// Takes the readings away that no later one of their moment replaces; all of them if nothing more comes.
-    fn take(&mut self, ends: bool) -> Vec<(usize, Row)> {
-        let mut rows = Vec::new();
-        for (at, group) in self.sheet.groups.iter_mut().enumerate() {
-            let n = group.times.len().saturating_sub(usize::from(!ends));
-            let values: Vec<Vec<f64>> = group.columns.iter_mut().map(|c| c.drain(..n).collect()).collect();
-            let row = |(i, time)| (at, Row { time, length: None, values: values.iter().map(|c| c[i]).collect() });
-            rows.extend(group.times.drain(..n).enumerate().map(row));
-        }
-        rows
-    }
-
-    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
-        self.check()?;
-        let q = &mut self.sheet.quality;
-        q.records_read = (self.values / 2) as u64 + tally.bad;
-        q.records_dropped = tally.bad;
-        if let (true, Some((line, bad))) = (self.sheet.groups.is_empty(), tally.first_bad.clone()) {
-            return Err(bad.at(line));
-        }
-        self.sheet.warnings.extend(tally.warnings("counters or times", None));
-        Ok(self.sheet)
-    }
+    group.push(time, &values);
 }
 
 /// Snapshots of `stats` as they come: one begins with its time; a counter that is not there is 0.
 pub(super) struct Stats {
-    groups: Groups,
+    sheet: Sheet,
     target: String,
     /// Time and values of the snapshot that is read.
     open: Option<(f64, [f64; 2])>,
 }
 
 impl Stats {
-    pub(super) fn new(options: &ReadOptions) -> Stats {
-        Stats { groups: Groups::new("Lustre", options), target: String::new(), open: None }
-    }
-
-    fn close(&mut self) {
-        if let Some((time, values)) = self.open.take() {
-            let at = self.groups.place("", &self.target);
-            self.groups.push(at, time, values);
-        }
+    pub(super) fn new() -> Stats {
+        Stats { sheet: Sheet::of_devices("Lustre", ValueKind::Cumulative), target: String::new(), open: None }
     }
 }
 
@@ -143,7 +66,7 @@ impl Snapshots for Stats {
         match name {
             b"snapshot_time" | b"snapshot_time:" => {
                 self.close();
-                let time = words.next().and_then(|t| self.groups.seconds(t));
+                let time = words.next().and_then(|t| seconds(&mut self.sheet, t));
                 let time = time.ok_or_else(|| Bad::new("the time in", line, "`snapshot_time SECONDS`"))?;
                 self.open = Some((time, [0.0; 2]));
             }
@@ -167,26 +90,33 @@ impl Snapshots for Stats {
         Ok(Taken::Record)
     }
 
-    fn check(&self) -> Result<()> {
-        self.groups.check()
+    fn sheet(&self) -> &Sheet {
+        &self.sheet
     }
 
-    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
-        self.close();
-        self.groups.finish(tally)
+    fn close(&mut self) {
+        if let Some((time, values)) = self.open.take() {
+            let at = self.sheet.device("", &self.target);
+            push(&mut self.sheet, at, time, values);
+        }
+    }
+
+    fn finish(self) -> Result<Sheet> {
+        Ok(self.sheet)
     }
 }
 
 impl Growing for Stats {
-    fn sheet(&self) -> &Sheet {
-        &self.groups.sheet
-    }
-
     fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
-        if ends {
-            self.close();
+        // a later reading of its moment replaces the last
+        let mut rows = Vec::new();
+        for (at, group) in self.sheet.groups.iter_mut().enumerate() {
+            let n = group.times.len().saturating_sub(usize::from(!ends));
+            let values: Vec<Vec<f64>> = group.columns.iter_mut().map(|c| c.drain(..n).collect()).collect();
+            let row = |(i, time)| (at, Row { time, length: None, values: values.iter().map(|c| c[i]).collect() });
+            rows.extend(group.times.drain(..n).enumerate().map(row));
         }
-        Ok(self.groups.take(ends))
+        Ok(rows)
     }
 }
 
@@ -212,7 +142,7 @@ struct Entry {
 /// changes show.
 #[derive(Default)]
 pub(super) struct Readings {
-    groups: Groups,
+    sheet: Sheet,
     /// The step that the user names.
     step_s: Option<f64>,
     /// Entries of each group.
@@ -256,7 +186,7 @@ impl Snapshots for Readings {
             let name = job.strip_prefix(b"\"").and_then(|j| j.strip_suffix(b"\"")).unwrap_or(job);
             (self.job, self.changed) = (Some(String::from_utf8_lossy(name).into_owned()), None);
         } else if let Some(time) = after(b"snapshot_time:") {
-            self.changed = time.split(u8::is_ascii_whitespace).next().and_then(|t| self.groups.seconds(t));
+            self.changed = time.split(u8::is_ascii_whitespace).next().and_then(|t| seconds(&mut self.sheet, t));
         } else if let Some((text, column)) =
             after(b"read_bytes:").map(|t| (t, 0)).or(after(b"write_bytes:").map(|t| (t, 1)))
         {
@@ -265,11 +195,11 @@ impl Snapshots for Readings {
         Ok(Taken::Nothing)
     }
 
-    fn check(&self) -> Result<()> {
-        self.groups.check()
+    fn sheet(&self) -> &Sheet {
+        &self.sheet
     }
 
-    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+    fn finish(mut self) -> Result<Sheet> {
         let (times, step) = self.times_of_readings();
         for (at, entries) in std::mem::take(&mut self.entries).into_iter().enumerate() {
             let mut last: Option<&Entry> = None;
@@ -281,21 +211,24 @@ impl Snapshots for Readings {
                 if let Some((b, t)) = before
                     && last.is_none_or(|l| l.reading < b)
                 {
-                    self.groups.push(at, t, known);
+                    push(&mut self.sheet, at, t, known);
                 }
-                self.groups.push(at, time, e.sums);
+                push(&mut self.sheet, at, time, e.sums);
                 last = Some(e);
             }
-            self.groups.sheet.groups[at].step_s = Some(step);
+            self.sheet.groups[at].step_s = Some(step);
         }
-        self.groups.finish(tally)
+        Ok(self.sheet)
     }
 }
 
 impl Readings {
     pub(super) fn new(options: &ReadOptions) -> Readings {
-        let groups = Groups::new("Lustre", options);
-        Readings { groups, step_s: options.series.step_s, ..Readings::default() }
+        Readings {
+            sheet: Sheet::of_devices("Lustre", ValueKind::Cumulative),
+            step_s: options.series.step(),
+            ..Readings::default()
+        }
     }
 
     /// Begins a reading, unless one is open.
@@ -308,7 +241,7 @@ impl Readings {
 
     /// The time of a reading.
     fn stamp(&mut self, text: &[u8]) {
-        let Some(time) = self.groups.seconds(text) else { return };
+        let Some(time) = seconds(&mut self.sheet, text) else { return };
         let ahead = *self.ahead.get_or_insert(self.times.is_empty());
         match self.times.last_mut() {
             Some(last) if !ahead => *last = last.or(Some(time)),
@@ -324,7 +257,7 @@ impl Readings {
         let (Some(sum), Some(job)) = (sum.or_else(|| none().filter(|n| *n == 0.0)), &self.job) else {
             return Err(Bad::new("the counter", text, COUNTER));
         };
-        let at = self.groups.place(&self.target, job);
+        let at = self.sheet.device(&self.target, job);
         if self.entries.len() <= at {
             self.entries.resize_with(at + 1, Vec::new);
         }
@@ -354,7 +287,7 @@ impl Readings {
             (Some(a), Some(b)) if b.0 > a.0 && b.1 > a.1 => (b.1 - a.1) / (b.0 - a.0),
             _ => 1.0,
         };
-        let step = self.step_s.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(slope);
+        let step = self.step_s.unwrap_or(slope);
         let first = points.iter().map(|(i, t)| t - step * i).fold(f64::NEG_INFINITY, f64::max);
         let first = if first.is_finite() { first } else { 0.0 };
         let mut times: Vec<f64> =
@@ -374,5 +307,5 @@ fn stamp(line: &[u8]) -> Option<&[u8]> {
         Some(comment) => comment.trim_ascii().rsplit(u8::is_ascii_whitespace).next()?,
         None => line,
     };
-    parse_f64(text).filter(|t| (EPOCH_LEAST..1e11).contains(t)).map(|_| text)
+    parse_f64(text).filter(|t| is_unix(*t)).map(|_| text)
 }

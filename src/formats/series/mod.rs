@@ -50,8 +50,7 @@ enum Form {
     Nmon,
     LustreStats,
     LustreJobStats,
-    Sadf,
-    IostatJson,
+    Sysstat(&'static str),
     Prometheus,
 }
 
@@ -63,8 +62,7 @@ fn form(head: &[u8]) -> Option<Form> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     if text.trim_ascii_start().starts_with(b"{") {
         return match text {
-            t if json::is_sysstat(t) && json::is_iostat(t) => Some(Form::IostatJson),
-            t if json::is_sysstat(t) => Some(Form::Sadf),
+            t if json::is_sysstat(t) => Some(Form::Sysstat(if json::is_iostat(t) { "iostat" } else { "sadf" })),
             t if json::is_prometheus(t) => Some(Form::Prometheus),
             _ => None,
         };
@@ -104,10 +102,9 @@ impl Format for Series {
             Form::Table => table::read(source, options)?,
             Form::Blocks => snapshots::read(source, options, blocks::Blocks::new("", options))?,
             Form::Nmon => snapshots::read(source, options, nmon::Snapshots::new(options))?,
-            Form::LustreStats => snapshots::read(source, options, lustre::Stats::new(options))?,
+            Form::LustreStats => snapshots::read(source, options, lustre::Stats::new())?,
             Form::LustreJobStats => snapshots::read(source, options, lustre::Readings::new(options))?,
-            Form::IostatJson => json::iostat(source, options)?,
-            Form::Sadf => json::sadf(source, options)?,
+            Form::Sysstat(tool) => json::sysstat(source, options, tool)?,
             Form::Prometheus => json::prometheus(source, options)?,
         };
         sheet.give(options, self.name(), sink)

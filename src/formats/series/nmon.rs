@@ -9,7 +9,7 @@ use super::sheet::Sheet;
 use super::snapshots::{self, Growing};
 use super::table::Row;
 use crate::error::Result;
-use crate::formats::lines::{Bad, Taken, Tally};
+use crate::formats::lines::{Bad, Taken};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 
@@ -52,25 +52,23 @@ impl snapshots::Snapshots for Snapshots {
         Ok(Taken::Nothing)
     }
 
-    fn check(&self) -> Result<()> {
-        self.blocks.check()
-    }
-
-    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
-        self.close();
-        self.blocks.finish(tally)
-    }
-}
-
-impl Growing for Snapshots {
     fn sheet(&self) -> &Sheet {
         self.blocks.sheet()
     }
 
-    fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
-        if ends {
-            self.close();
+    fn close(&mut self) {
+        if !self.disks.is_empty() {
+            self.blocks.add(&std::mem::take(&mut self.disks), None);
         }
+    }
+
+    fn finish(self) -> Result<Sheet> {
+        self.blocks.finish()
+    }
+}
+
+impl Growing for Snapshots {
+    fn take(&mut self, ends: bool) -> Result<Vec<(usize, Row)>> {
         self.blocks.take(ends)
     }
 }
@@ -97,12 +95,5 @@ impl Snapshots {
             self.disks[place].1.push((rate.to_owned(), parse_f64(value).unwrap_or(f64::NAN)));
         }
         Ok(Taken::Record)
-    }
-
-    /// Ends the snapshot under way.
-    fn close(&mut self) {
-        if !self.disks.is_empty() {
-            self.blocks.add(&std::mem::take(&mut self.disks));
-        }
     }
 }

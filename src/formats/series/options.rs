@@ -31,6 +31,13 @@ options! {
     }
 }
 
+impl SeriesOptions {
+    /// The step that is named, if it is one.
+    pub(super) fn step(&self) -> Option<f64> {
+        self.step_s.filter(|s| s.is_finite() && *s > 0.0)
+    }
+}
+
 /// The columns of a time series, as `time=Time,write=wkB/s,host=node`: `time`, `end`, `dur`, `value`, `read`, `write`, `rank`, `host`,
 /// `device`, and `where=COLUMN:TEXT` for the rows that count. A column is the name in the header (exact, else in any case) or its number
 /// from 1. `+` between columns of values adds them up; between two of the time they are date and time of day.

@@ -186,7 +186,9 @@ fn dstat(before: &[u8], line: &[u8]) -> Option<Layout> {
         match (metric, of.strip_prefix("dsk/")) {
             ("read", Some(device)) => layout.series.push(wanted(Op::Read, device, column)),
             ("writ", Some(device)) => layout.series.push(wanted(Op::Write, device, column)),
-            ("time" | "epoch", _) if layout.time.is_empty() => layout.time = vec![column],
+            // seconds since 1970 say the day and the zone, too
+            ("epoch", _) => layout.time = vec![column],
+            ("time", _) if layout.time.is_empty() => layout.time = vec![column],
             _ => {}
         }
     }

@@ -8,7 +8,10 @@ use rayon::prelude::*;
 
 use super::layout::Layout;
 use super::stacked;
+use super::stamp::is_unix;
 use crate::error::{Error, Result};
+use crate::formats::dates::Midnights;
+use crate::formats::limits::Limits;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{self, Met, Spread, Stamp, ValueKind};
 use crate::formats::thresholds::LIMITS;
@@ -18,12 +21,13 @@ use crate::record::{
 };
 use crate::remedy::Remedy;
 
-/// Seconds of a day, and of the step of a local clock at the begin and the end of summer time.
-const DAY: f64 = 86_400.0;
+/// Seconds of the step of a local clock at the begin and the end of summer time.
 const HOUR: f64 = 3600.0;
 /// A local clock stepped if times are off by an hour and at most so many seconds, or this share of the interval.
 const CLOCK_S: f64 = 2.0;
 const CLOCK_SHARE: f64 = 0.1;
+/// Most nodes and devices.
+const MOST_GROUPS: usize = 1 << 20;
 /// Rises that a counter has at least, before its values are said to look like one.
 const RISES: usize = 3;
 
@@ -106,6 +110,11 @@ pub(super) struct Sheet {
     pub(super) tool: &'static str,
     pub(super) meanings: Vec<Meaning>,
     pub(super) groups: Vec<Group>,
+    /// Places of groups by what names them, and the number of values so far.
+    pub(super) places: HashMap<String, usize>,
+    pub(super) values: usize,
+    /// A first time has set the origin.
+    pub(super) dated: bool,
     /// Whole seconds that the times count from, and whether that is Unix time.
     pub(super) origin: i64,
     pub(super) unix: bool,
@@ -214,7 +223,47 @@ pub(super) fn stretch(
     })
 }
 
+/// The error of more than a sheet may hold.
+pub(super) fn check(groups: usize, values: usize, limits: &Limits) -> Result<()> {
+    match (groups > MOST_GROUPS, values > limits.records) {
+        (true, _) => Err(Error::limit("more nodes and devices", MOST_GROUPS)),
+        (_, true) => Err(Error::too_many_rows(limits.records)),
+        _ => Ok(()),
+    }
+}
+
 impl Sheet {
+    /// Of a tool that says what devices read and wrote.
+    pub(super) fn of_devices(tool: &'static str, kind: ValueKind) -> Sheet {
+        Sheet { tool, meanings: vec![Meaning::read_and_written(kind)], ..Sheet::default() }
+    }
+
+    /// The error of more than it may hold.
+    pub(super) fn check(&self, limits: &Limits) -> Result<()> {
+        check(self.groups.len(), self.values, limits)
+    }
+
+    /// The place of the group of this name, which `new` makes if there is none.
+    pub(super) fn place(&mut self, name: String, new: impl FnOnce() -> Group) -> usize {
+        let at = *self.places.entry(name).or_insert(self.groups.len());
+        if at == self.groups.len() {
+            self.groups.push(new());
+        }
+        at
+    }
+
+    /// The place of the group of a device.
+    pub(super) fn device(&mut self, host: &str, device: &str) -> usize {
+        self.place(format!("{host}\0{device}"), || Group::new(0, None, host.to_owned(), device.to_owned()))
+    }
+
+    /// Counts times from the first, in whole seconds, if that is Unix time.
+    pub(super) fn begin_at(&mut self, seconds: f64) {
+        if !std::mem::replace(&mut self.dated, true) && is_unix(seconds) {
+            (self.origin, self.unix) = (seconds.floor() as i64, true);
+        }
+    }
+
     /// Notes what the columns of a table are.
     pub(super) fn add_layout(&mut self, layout: &Layout) {
         self.meanings.push(Meaning {
@@ -230,7 +279,7 @@ impl Sheet {
     /// # Errors
     /// Those of the sink.
     pub(super) fn give(mut self, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
-        let named_s = options.series.step_s.filter(|s| s.is_finite() && *s > 0.0);
+        let named_s = options.series.step();
         let prepared: Vec<Prepared> = {
             let (untimed, of_day, local) = (self.untimed, self.time_of_day, self.local);
             let step = untimed.then_some(named_s.unwrap_or(1.0));
@@ -449,23 +498,6 @@ fn without_clock_steps(g: &mut Group) -> u64 {
     count
 }
 
-/// Times of day on their way over midnight.
-#[derive(Default)]
-pub(super) struct Midnights {
-    last: Option<f64>,
-    days: f64,
-}
-
-impl Midnights {
-    /// A time of day as seconds since the first midnight.
-    pub(super) fn next(&mut self, t: f64) -> f64 {
-        if self.last.replace(t).is_some_and(|last| last - t > LIMITS.midnight_step_s as f64) {
-            self.days += DAY;
-        }
-        t + self.days
-    }
-}
-
 /// Times of a local clock that may step by an hour.
 #[derive(Default)]
 pub(super) struct HourSteps {
@@ -502,8 +534,7 @@ fn usual_step(g: &Group) -> Option<f64> {
         return rates::median_step(&g.times);
     }
     let mut lengths: Vec<f64> = g.lengths.iter().copied().filter(|l| l.is_finite() && *l > 0.0).collect();
-    let middle = lengths.len() / 2;
-    (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
+    rates::median(&mut lengths)
 }
 
 /// True if values that nobody calls a counter never fall and rise again and again.

@@ -20,18 +20,21 @@ pub(super) trait Snapshots: Send {
     /// If it should be a reading and is none.
     fn line(&mut self, line: &[u8], number: u64) -> std::result::Result<Taken, Bad>;
 
-    /// The error of too many readings.
-    fn check(&self) -> Result<()>;
+    /// The readings so far, without those taken.
+    fn sheet(&self) -> &Sheet;
+
+    /// Ends the reading under way: nothing more comes.
+    fn close(&mut self) {}
 
     /// All readings of a file.
-    fn finish(self, tally: &Tally) -> Result<Sheet>;
+    ///
+    /// # Errors
+    /// If nothing says their times.
+    fn finish(self) -> Result<Sheet>;
 }
 
 /// Snapshots whose readings can be taken as they come.
 pub(super) trait Growing: Snapshots {
-    /// The readings so far, without those taken.
-    fn sheet(&self) -> &Sheet;
-
     /// Takes the readings that no later line changes, each with the place of its group; all of them if nothing more comes.
     ///
     /// # Errors
@@ -43,37 +46,42 @@ pub(super) trait Growing: Snapshots {
 ///
 /// # Errors
 /// Malformed if it has no reading or nothing says the times; limits; errors of the system.
-pub(super) fn read<S: Snapshots>(source: &Source, options: &ReadOptions, mut snapshots: S) -> Result<Sheet> {
+pub(super) fn read<S: Snapshots>(source: &Source, options: &ReadOptions, snapshots: S) -> Result<Sheet> {
     let mut lines = LineReader::open(source, options)?;
-    while lines.next(&SnapshotLines(PhantomData), &mut snapshots)? {
-        snapshots.check()?;
+    let mut rows = (snapshots, ());
+    while lines.next(&SnapshotLines(PhantomData), &mut rows)? {
+        rows.0.sheet().check(&options.limits)?;
     }
-    snapshots.finish(&lines.finish())
+    finish(rows.0, &lines.finish(), options)
+}
+
+/// The readings of a text of which this was seen.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn finish(mut snapshots: impl Snapshots, tally: &Tally, options: &ReadOptions) -> Result<Sheet> {
+    snapshots.close();
+    if let (true, Some((line, bad))) = (snapshots.sheet().groups.is_empty(), tally.first_bad.clone()) {
+        return Err(bad.at(line));
+    }
+    let mut sheet = snapshots.finish()?;
+    sheet.check(&options.limits)?;
+    sheet.quality.records_read += tally.bad;
+    sheet.quality.records_dropped += tally.bad;
+    sheet.warnings.extend(tally.warnings("readings", None));
+    Ok(sheet)
 }
 
 /// Follows a file that grows.
 pub(super) fn follow<S: Growing + 'static>(options: &ReadOptions, snapshots: S) -> Box<dyn TailedLines> {
-    Box::new(Follower::new(GrowingLines(PhantomData), (snapshots, Growth::new(options))))
+    Box::new(Follower::new(SnapshotLines(PhantomData), (snapshots, Growth::new(options))))
 }
 
-struct SnapshotLines<S>(PhantomData<fn() -> S>);
+/// Lines of snapshots, and what becomes of their readings if the file grows.
+struct SnapshotLines<S, G>(PhantomData<fn() -> (S, G)>);
 
-impl<S: Snapshots> LineDecoder for SnapshotLines<S> {
-    type Rows = S;
-
-    fn line(&self, line: &[u8], number: u64, snapshots: &mut S) -> std::result::Result<Taken, Bad> {
-        snapshots.line(line.trim_ascii(), number)
-    }
-
-    fn is_remark(&self, _: &[u8]) -> bool {
-        false
-    }
-}
-
-struct GrowingLines<S>(PhantomData<fn() -> S>);
-
-impl<S: Growing> LineDecoder for GrowingLines<S> {
-    type Rows = (S, Growth);
+impl<S: Snapshots, G: Send> LineDecoder for SnapshotLines<S, G> {
+    type Rows = (S, G);
 
     fn line(&self, line: &[u8], number: u64, rows: &mut Self::Rows) -> std::result::Result<Taken, Bad> {
         rows.0.line(line.trim_ascii(), number)
@@ -84,7 +92,7 @@ impl<S: Growing> LineDecoder for GrowingLines<S> {
     }
 }
 
-impl<S: Growing> Transfers for GrowingLines<S> {
+impl<S: Growing> Transfers for SnapshotLines<S, Growth> {
     fn take(
         &mut self,
         (snapshots, growth): &mut Self::Rows,
@@ -100,6 +108,7 @@ impl<S: Growing> Transfers for GrowingLines<S> {
     }
 
     fn end(&mut self, (snapshots, growth): &mut Self::Rows) {
+        snapshots.close();
         // an error was one of the lines
         let _ = give(snapshots, growth, true);
         growth.end(snapshots.sheet(), &snapshots.sheet().groups);

@@ -5,7 +5,12 @@ use crate::formats::number::{parse_f64, parse_f64_minus};
 use crate::record::is_time;
 
 /// Numbers from here on are seconds since 1970.
-pub(super) const EPOCH_LEAST: f64 = 1e8;
+const EPOCH_LEAST: f64 = 1e8;
+
+/// True for a number that is a time in seconds since 1970.
+pub(super) fn is_unix(seconds: f64) -> bool {
+    (EPOCH_LEAST..1e11).contains(&seconds)
+}
 
 /// How the times of a table are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +68,7 @@ impl TimeForm {
         match self {
             TimeForm::Number { per_s } => {
                 let s = parse_f64(text).unwrap_or(0.0) / per_s as f64;
-                let since_epoch = (EPOCH_LEAST..1e11).contains(&s);
+                let since_epoch = is_unix(s);
                 (if since_epoch { s.floor() as i64 } else { 0 }, since_epoch)
             }
             TimeForm::Date { zoned, .. } => {

@@ -10,7 +10,7 @@ use super::instances;
 use super::layout::{Layout, Length, Separator};
 use super::options::SeriesOptions;
 use super::presets;
-use super::sheet::{Group, Sheet, since_start};
+use super::sheet::{Group, Sheet, check, since_start};
 use super::stamp::TimeForm;
 use crate::error::{Error, Place, Result};
 use crate::formats::lines::{Bad, LineDecoder, LineReader, Stretch, Taken, Tally, is_remark, lines, quote};
@@ -19,8 +19,6 @@ use crate::formats::options::ReadOptions;
 use crate::formats::rates::ValueKind;
 use crate::formats::source::Source;
 
-/// Most nodes and devices.
-const MOST_GROUPS: usize = 1 << 20;
 /// Most headers.
 const MOST_TABLES: usize = 1000;
 /// Lines in which the first row, and a decimal comma, must show.
@@ -205,6 +203,10 @@ impl Columns {
             found.len() < self.width
         });
         whole.map_err(|rest| Bad::new("quoted field", rest, "a closing quote"))?;
+        // what is missing behind a last field without content has none either
+        if found.last().is_some_and(|f| f.is_empty()) {
+            found.resize(self.width.max(found.len()), Cow::Borrowed(&[]));
+        }
         if found.len() < self.width {
             return Err(Bad::new("a row of too few fields", line, "a value in each column that is read"));
         }
@@ -287,7 +289,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut tables = Tables::new(found, lines.ahead(), options)?;
     loop {
         while lines.share(&tables.known[tables.now], &mut tables.part)? {
-            tables.check()?;
+            check(tables.part.groups.len(), tables.part.values, &options.limits)?;
         }
         let Some(header) = lines.line_as_is()? else { break };
         tables.change(&header, options)?;
@@ -302,7 +304,6 @@ pub(super) struct Tables {
     now: usize,
     pub(super) sheet: Sheet,
     pub(super) part: Part,
-    most_values: usize,
     /// Lines before the first row.
     skipped: u64,
 }
@@ -341,8 +342,7 @@ impl Tables {
         }
         sheet.add_layout(&layout);
         let known = vec![Columns::new(layout, header, 0, sheet.origin)];
-        let most_values = options.limits.records;
-        Ok(Tables { known, now: 0, sheet, part: Part::default(), most_values, skipped })
+        Ok(Tables { known, now: 0, sheet, part: Part::default(), skipped })
     }
 
     /// Rows to come may have decimals, where these have none: a comma that does not separate fields stands before them.
@@ -383,16 +383,6 @@ impl Tables {
         self.now = self.known.len();
         self.sheet.add_layout(&layout);
         self.known.push(Columns::new(layout, line.to_vec(), self.now, self.sheet.origin));
-        Ok(())
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.part.groups.len() > MOST_GROUPS {
-            return Err(Error::limit("more nodes and devices", format!("{MOST_GROUPS}")));
-        }
-        if self.part.values > self.most_values {
-            return Err(Error::too_many_rows(self.most_values));
-        }
         Ok(())
     }
 

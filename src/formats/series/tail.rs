@@ -27,7 +27,7 @@ pub(super) fn follow(head: &[u8], options: &ReadOptions) -> crate::Result<Follow
         None | Some(Form::Table) => Ok(Followed::Later),
         Some(Form::Blocks) => Ok(Followed::Lines(snapshots::follow(options, blocks::Blocks::new("", options)))),
         Some(Form::Nmon) => Ok(Followed::Lines(snapshots::follow(options, nmon::Snapshots::new(options)))),
-        Some(Form::LustreStats) => Ok(Followed::Lines(snapshots::follow(options, lustre::Stats::new(options)))),
+        Some(Form::LustreStats) => Ok(Followed::Lines(snapshots::follow(options, lustre::Stats::new()))),
         Some(form) => {
             Err(Error::new(ErrorKind::Unsupported, format!("a series of the form {form:?} cannot be followed"))
                 .remedy(crate::Remedy::AnalyzeFinished))

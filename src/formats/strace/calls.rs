@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use self::{Action as A, OffsetSource as O};
 use crate::record::Op;
 
 /// Where a transfer happens in its file.
@@ -106,7 +107,6 @@ pub(super) struct Spec {
 impl Spec {
     /// True if the first argument is a descriptor.
     pub(super) fn takes_descriptor(&self) -> bool {
-        use Action as A;
         let on = matches!(self.action, A::Transfer(..) | A::SendFile | A::CopyRange | A::Close | A::Seek | A::SeekLong)
             || matches!(
                 self.action,
@@ -116,184 +116,87 @@ impl Spec {
     }
 }
 
-const fn fd(name: &'static str, action: Action) -> Spec {
-    Spec { name, action, path: false }
-}
-
-const fn path(name: &'static str, action: Action) -> Spec {
-    Spec { name, action, path: true }
-}
-
-const TABLE: &[Spec] = &[
-    fd("read", Action::Transfer(Op::Read, OffsetSource::Position)),
-    fd("pread64", Action::Transfer(Op::Read, OffsetSource::Last)),
-    fd("write", Action::Transfer(Op::Write, OffsetSource::Position)),
-    fd("pwrite64", Action::Transfer(Op::Write, OffsetSource::Last)),
-    fd("pread", Action::Transfer(Op::Read, OffsetSource::Last)),
-    fd("pwrite", Action::Transfer(Op::Write, OffsetSource::Last)),
-    fd("readv", Action::Transfer(Op::Read, OffsetSource::Position)),
-    fd("preadv", Action::Transfer(Op::Read, OffsetSource::Last)),
-    fd("preadv2", Action::Transfer(Op::Read, OffsetSource::LastButOne)),
-    fd("recvfrom", Action::Transfer(Op::Read, OffsetSource::Nowhere)),
-    fd("recvmsg", Action::Transfer(Op::Read, OffsetSource::Nowhere)),
-    fd("writev", Action::Transfer(Op::Write, OffsetSource::Position)),
-    fd("pwritev", Action::Transfer(Op::Write, OffsetSource::Last)),
-    fd("pwritev2", Action::Transfer(Op::Write, OffsetSource::LastButOne)),
-    fd("sendto", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
-    fd("sendmsg", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
-    fd("io_submit", Action::Submit),
-    fd("io_uring_enter", Action::Ring),
-    fd("io_uring_enter2", Action::Ring),
-    fd("sendfile", Action::SendFile),
-    fd("sendfile64", Action::SendFile),
-    fd("copy_file_range", Action::CopyRange),
-    fd("splice", Action::CopyRange),
-    path("open", Action::Open),
-    path("openat", Action::Open),
-    path("openat2", Action::Open),
-    path("creat", Action::Create),
-    fd("socket", Action::Make("socket")),
-    fd("accept", Action::Make("socket")),
-    fd("accept4", Action::Make("socket")),
-    fd("eventfd", Action::Make("anon_inode")),
-    fd("eventfd2", Action::Make("anon_inode")),
-    fd("epoll_create", Action::Make("anon_inode")),
-    fd("epoll_create1", Action::Make("anon_inode")),
-    fd("timerfd_create", Action::Make("anon_inode")),
-    fd("signalfd", Action::Make("anon_inode")),
-    fd("signalfd4", Action::Make("anon_inode")),
-    fd("inotify_init", Action::Make("anon_inode")),
-    fd("inotify_init1", Action::Make("anon_inode")),
-    fd("pidfd_open", Action::Make("anon_inode")),
-    fd("memfd_create", Action::Make("anon_inode")),
-    fd("userfaultfd", Action::Make("anon_inode")),
-    fd("io_uring_setup", Action::Make("anon_inode")),
-    fd("perf_event_open", Action::Make("anon_inode")),
-    fd("pipe", Action::MakePair(0, "pipe")),
-    fd("pipe2", Action::MakePair(0, "pipe")),
-    fd("socketpair", Action::MakePair(3, "socket")),
-    fd("close", Action::Close),
-    fd("close_range", Action::CloseRange),
-    fd("lseek", Action::Seek),
-    fd("_llseek", Action::SeekLong),
-    fd("dup", Action::Dup),
-    fd("dup2", Action::DupTo),
-    fd("dup3", Action::DupTo),
-    fd("fcntl", Action::Control),
-    fd("fcntl64", Action::Control),
-    fd("ftruncate", Action::Truncate),
-    fd("ftruncate64", Action::Truncate),
-    path("truncate", Action::Truncate),
-    path("truncate64", Action::Truncate),
-    path("unlink", Action::Replace),
-    path("unlinkat", Action::Replace),
-    path("rename", Action::Replace),
-    path("renameat", Action::Replace),
-    path("renameat2", Action::Replace),
-    path("link", Action::Replace),
-    path("linkat", Action::Replace),
-    fd("mmap", Action::Map),
-    fd("mmap2", Action::Map),
-    fd("clone", Action::Clone),
-    fd("clone2", Action::Clone),
-    fd("clone3", Action::Clone),
-    fd("fork", Action::Clone),
-    fd("vfork", Action::Clone),
-    path("execve", Action::Exec),
-    path("execveat", Action::Exec),
-    fd("fsync", Action::Sync),
-    fd("fdatasync", Action::Sync),
-    fd("sync_file_range", Action::Sync),
-    fd("syncfs", Action::Sync),
-    fd("fstat", Action::OnDescriptor),
-    fd("fstat64", Action::OnDescriptor),
-    fd("fstatfs", Action::OnDescriptor),
-    fd("fstatfs64", Action::OnDescriptor),
-    fd("ioctl", Action::OnDescriptor),
-    fd("getdents", Action::OnDescriptor),
-    fd("getdents64", Action::OnDescriptor),
-    fd("fallocate", Action::OnDescriptor),
-    fd("fadvise64", Action::OnDescriptor),
-    fd("readahead", Action::OnDescriptor),
-    fd("flock", Action::OnDescriptor),
-    fd("fchmod", Action::OnDescriptor),
-    fd("fchown", Action::OnDescriptor),
-    fd("fchdir", Action::OnDescriptor),
-    fd("fgetxattr", Action::OnDescriptor),
-    fd("fsetxattr", Action::OnDescriptor),
-    fd("flistxattr", Action::OnDescriptor),
-    fd("fremovexattr", Action::OnDescriptor),
-    fd("bind", Action::OnDescriptor),
-    fd("connect", Action::OnDescriptor),
-    fd("listen", Action::OnDescriptor),
-    fd("shutdown", Action::OnDescriptor),
-    fd("getsockname", Action::OnDescriptor),
-    fd("getpeername", Action::OnDescriptor),
-    fd("getsockopt", Action::OnDescriptor),
-    fd("setsockopt", Action::OnDescriptor),
-    fd("epoll_ctl", Action::OnDescriptor),
-    fd("epoll_wait", Action::OnDescriptor),
-    fd("epoll_pwait", Action::OnDescriptor),
-    path("access", Action::None),
-    path("faccessat", Action::None),
-    path("faccessat2", Action::None),
-    path("stat", Action::None),
-    path("lstat", Action::None),
-    path("stat64", Action::None),
-    path("lstat64", Action::None),
-    path("newfstatat", Action::None),
-    path("fstatat64", Action::None),
-    path("statx", Action::None),
-    path("statfs", Action::None),
-    path("statfs64", Action::None),
-    path("mkdir", Action::None),
-    path("mkdirat", Action::None),
-    path("rmdir", Action::None),
-    path("symlink", Action::None),
-    path("symlinkat", Action::None),
-    path("readlink", Action::None),
-    path("readlinkat", Action::None),
-    path("chdir", Action::None),
-    path("chroot", Action::None),
-    path("chmod", Action::None),
-    path("fchmodat", Action::None),
-    path("fchmodat2", Action::None),
-    path("chown", Action::None),
-    path("lchown", Action::None),
-    path("fchownat", Action::None),
-    path("utime", Action::None),
-    path("utimes", Action::None),
-    path("futimesat", Action::None),
-    path("utimensat", Action::None),
-    path("mknod", Action::None),
-    path("mknodat", Action::None),
-    path("getxattr", Action::None),
-    path("lgetxattr", Action::None),
-    path("setxattr", Action::None),
-    path("lsetxattr", Action::None),
-    path("listxattr", Action::None),
-    path("llistxattr", Action::None),
-    path("removexattr", Action::None),
-    path("lremovexattr", Action::None),
-    path("inotify_add_watch", Action::None),
-    path("name_to_handle_at", Action::None),
-    path("mount", Action::None),
-    path("umount2", Action::None),
-    path("swapon", Action::None),
-    path("swapoff", Action::None),
-    path("acct", Action::None),
+/// Calls by their effect, and whether their first string is a path. The first four are those of most lines.
+const TABLE: &[(Action, bool, &str)] = &[
+    (A::Transfer(Op::Read, O::Position), false, "read"),
+    (A::Transfer(Op::Read, O::Last), false, "pread64"),
+    (A::Transfer(Op::Write, O::Position), false, "write"),
+    (A::Transfer(Op::Write, O::Last), false, "pwrite64"),
+    (A::Transfer(Op::Read, O::Position), false, "readv"),
+    (A::Transfer(Op::Read, O::Last), false, "pread preadv"),
+    (A::Transfer(Op::Write, O::Position), false, "writev"),
+    (A::Transfer(Op::Write, O::Last), false, "pwrite pwritev"),
+    (A::Transfer(Op::Read, O::LastButOne), false, "preadv2"),
+    (A::Transfer(Op::Read, O::Nowhere), false, "recvfrom recvmsg"),
+    (A::Transfer(Op::Write, O::LastButOne), false, "pwritev2"),
+    (A::Transfer(Op::Write, O::Nowhere), false, "sendto sendmsg"),
+    (A::Submit, false, "io_submit"),
+    (A::Ring, false, "io_uring_enter io_uring_enter2"),
+    (A::SendFile, false, "sendfile sendfile64"),
+    (A::CopyRange, false, "copy_file_range splice"),
+    (A::Open, true, "open openat openat2"),
+    (A::Create, true, "creat"),
+    (A::Make("socket"), false, "socket accept accept4"),
+    (
+        A::Make("anon_inode"),
+        false,
+        "eventfd eventfd2 epoll_create epoll_create1 timerfd_create signalfd signalfd4 inotify_init \
+        inotify_init1 pidfd_open memfd_create userfaultfd io_uring_setup perf_event_open",
+    ),
+    (A::MakePair(0, "pipe"), false, "pipe pipe2"),
+    (A::MakePair(3, "socket"), false, "socketpair"),
+    (A::Close, false, "close"),
+    (A::CloseRange, false, "close_range"),
+    (A::Seek, false, "lseek"),
+    (A::SeekLong, false, "_llseek"),
+    (A::Dup, false, "dup"),
+    (A::DupTo, false, "dup2 dup3"),
+    (A::Control, false, "fcntl fcntl64"),
+    (A::Truncate, false, "ftruncate ftruncate64"),
+    (A::Truncate, true, "truncate truncate64"),
+    (A::Replace, true, "unlink unlinkat rename renameat renameat2 link linkat"),
+    (A::Map, false, "mmap mmap2"),
+    (A::Clone, false, "clone clone2 clone3 fork vfork"),
+    (A::Exec, true, "execve execveat"),
+    (A::Sync, false, "fsync fdatasync sync_file_range syncfs"),
+    (
+        A::OnDescriptor,
+        false,
+        "fstat fstat64 fstatfs fstatfs64 ioctl getdents getdents64 fallocate fadvise64 readahead flock \
+        fchmod fchown fchdir fgetxattr fsetxattr flistxattr fremovexattr bind connect listen shutdown \
+        getsockname getpeername getsockopt setsockopt epoll_ctl epoll_wait epoll_pwait",
+    ),
+    (
+        A::None,
+        true,
+        "access faccessat faccessat2 stat lstat stat64 lstat64 newfstatat fstatat64 statx statfs statfs64 \
+        mkdir mkdirat rmdir symlink symlinkat readlink readlinkat chdir chroot chmod fchmodat fchmodat2 \
+        chown lchown fchownat utime utimes futimesat utimensat mknod mknodat getxattr lgetxattr setxattr \
+        lsetxattr listxattr llistxattr removexattr lremovexattr inotify_add_watch name_to_handle_at \
+        mount umount2 swapon swapoff acct",
+    ),
 ];
+
+/// The calls by their numbers.
+static CALLS: LazyLock<Vec<Spec>> = LazyLock::new(|| {
+    let names = |&(action, path, names): &(Action, bool, &'static str)| {
+        names.split_whitespace().map(move |name| Spec { name, action, path })
+    };
+    TABLE.iter().flat_map(names).collect()
+});
 
 /// Number of a call of which nothing is known.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
 /// Number of calls of which something is known; their numbers are below it.
-pub(super) const KNOWN: usize = TABLE.len();
+pub(super) fn known() -> usize {
+    CALLS.len()
+}
 
 /// The number of a call, or [`UNKNOWN`].
 pub(super) fn find(name: &[u8]) -> u8 {
     static INDEX: LazyLock<HashMap<&'static [u8], u8>> =
-        LazyLock::new(|| TABLE.iter().zip(0..UNKNOWN).map(|(s, i)| (s.name.as_bytes(), i)).collect());
+        LazyLock::new(|| CALLS.iter().zip(0..UNKNOWN).map(|(s, i)| (s.name.as_bytes(), i)).collect());
     // Most lines of a trace of I/O; a lookup in the index costs more than these comparisons.
     match name {
         b"read" => 0,
@@ -306,7 +209,7 @@ pub(super) fn find(name: &[u8]) -> u8 {
 
 /// The entry of the call with this number.
 pub(super) fn spec(number: u8) -> Option<&'static Spec> {
-    TABLE.get(number as usize)
+    CALLS.get(number as usize)
 }
 
 #[cfg(test)]
@@ -315,8 +218,8 @@ mod tests {
 
     #[test]
     fn every_name_finds_itself() {
-        assert!(KNOWN < UNKNOWN as usize);
-        for s in TABLE {
+        assert!(known() < UNKNOWN as usize);
+        for s in CALLS.iter() {
             assert_eq!(spec(find(s.name.as_bytes())), Some(s), "{}", s.name);
         }
         assert_eq!(find(b"syscall_0x1b7"), UNKNOWN);

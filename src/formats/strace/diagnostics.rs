@@ -146,6 +146,11 @@ impl Diagnostics {
                     .remedy("record with -T"),
             );
         }
+        if parts.iter().any(|p| p.stats.sequenced > 0 && !p.stats.fractions) {
+            let message =
+                "the calls have times of whole seconds: within a second they follow each other by their durations";
+            self.warn(Warning::new("whole-seconds", message).remedy("record with -ttt"));
+        }
         let back: u64 = parts.iter().map(|p| p.stats.clock_backwards).sum();
         if back > 0 {
             self.warn(Warning::new("clock-backwards", format!("the clock steps back {back} times")));

@@ -87,7 +87,7 @@ impl<'s> RowMaker<'s> {
             unprinted: 0,
             ring: None,
             command: None,
-            ids: vec![CallId::NONE; calls::KNOWN],
+            ids: vec![CallId::NONE; calls::known()],
             descriptors: Descriptors::default(),
             sizes: Sizes::default(),
         }

@@ -55,6 +55,10 @@ pub struct Stats {
     pub hour_step: Option<u64>,
     /// Calls that begin, by a clock relative to the line before, while the one before still runs in their thread.
     pub overlaps: u64,
+    /// Some timestamps have a part of a second.
+    pub fractions: bool,
+    /// Calls at a whole second that begin later in it, where the one before in their thread ends.
+    pub sequenced: u64,
     /// Calls with a duration.
     pub timed_calls: u64,
     /// Where the first line that is none of strace's stands, from 1.
@@ -167,8 +171,9 @@ struct Clock {
     /// The longest time between two lines so far, and their number.
     longest: i64,
     gaps: u32,
-    /// The thread of the last call that ended, and when it did.
-    busy: Option<(u32, i64)>,
+    /// When the last call that ended did so; and, where times do not say it, when the last one of each thread did.
+    busy: Option<i64>,
+    ends: HashMap<u32, i64>,
     relative: bool,
 }
 
@@ -206,7 +211,7 @@ impl Clock {
                 if self.relative {
                     stats.relative = true;
                     let stamped = self.last.unwrap_or(0).saturating_add(t);
-                    let free = self.busy.filter(|busy| busy.0 == pid).map_or(stamped, |busy| busy.1);
+                    let free = self.ends.get(&pid).copied().unwrap_or(stamped);
                     let overlaps = free.saturating_sub(stamped) > ROUNDING;
                     stats.overlaps += u64::from(overlaps);
                     if overlaps { free } else { stamped }
@@ -222,6 +227,12 @@ impl Clock {
             self.gaps = self.gaps.saturating_add(1);
         }
         self.last = Some(now);
+        stats.fractions |= now % NANOS != 0;
+        // A stamp of whole seconds says its second: a call begins in it, and not before the one ahead of it in its thread has ended.
+        let free = self.ends.get(&pid).copied().unwrap_or(now);
+        let sequenced = now % NANOS == 0 && free > now && free < now.saturating_add(NANOS);
+        stats.sequenced += u64::from(sequenced);
+        let now = if sequenced { free } else { now };
         stats.span_ns = Some(stats.span_ns.map_or((now, now), |(a, b)| (a.min(now), b.max(now))));
         now
     }
@@ -229,7 +240,7 @@ impl Clock {
     /// By how much a local clock was put forward (or back, then it is negative) between the last line and one at this time of day:
     /// an hour, if it skips (or repeats) a whole one, no call lasts through it, and what is left is as long as other gaps of the trace.
     fn hour_step(&self, last: i64, now: i64) -> i64 {
-        let waits = self.busy.is_some_and(|busy| busy.1 > last.saturating_add(HOUR / 2));
+        let waits = self.busy.is_some_and(|end| end > last.saturating_add(HOUR / 2));
         let last = last.saturating_sub(self.shift).rem_euclid(DAY);
         let (step, left) = match (now / HOUR - last / HOUR).rem_euclid(24) {
             2 => (HOUR, (now - last - HOUR).rem_euclid(DAY)),
@@ -481,7 +492,11 @@ impl<S: Sink> CallStream<S> {
     fn complete(&mut self, text: &[u8], call: &Call, line: u64, pid: u32, start: i64) -> Result<()> {
         self.stats.calls += 1;
         self.stats.timed_calls += u64::from(call.duration >= 0);
-        self.clock.busy = Some((pid, start.saturating_add(call.duration.max(0))));
+        let end = start.saturating_add(call.duration.max(0));
+        self.clock.busy = Some(end);
+        if self.clock.relative || !self.stats.fractions {
+            self.clock.ends.insert(pid, end);
+        }
         self.sink.call(&CallEvent { text, call, line, pid, start })
     }
 }
