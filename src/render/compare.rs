@@ -224,7 +224,9 @@ fn interval(out: &mut String, c: &Comparison) {
     };
     let basis = match t.basis {
         Basis::Runs => "over runs",
-        Basis::Bursts => "over bursts of one pair; noise between runs is not in the interval",
+        Basis::Bursts => {
+            "samples are the bursts of one pair of runs; the interval does not include the variation between runs"
+        }
         Basis::Single => "one value on each side, without an interval",
     };
     line(out, "I/O time", &format!("{}{range}; {basis}", io_times(t)));

@@ -16,7 +16,7 @@ const SOME: usize = 3;
 
 pub fn section(p: &mut Page<'_>) {
     let f = &p.run.findings;
-    let lead = "Faults of the I/O, the costliest first. Costs of findings overlap: they must not be added.";
+    let lead = "I/O problems, the costliest first. Costs overlap, so they do not add up.";
     p.section("findings", "Findings", lead, |p| {
         if f.findings.is_empty() {
             p.h.elem("p", &[], "No findings.");

@@ -39,7 +39,7 @@ pub fn section(p: &mut Page<'_>) {
         return;
     }
     let mut lead =
-        "Bandwidth of each rank over time: the brighter, the more. Bars above: all ranks; at the right: bytes of a rank.".to_owned();
+        "Bandwidth of each rank over time, brighter where it is higher. Top: all ranks together; right: bytes of each rank.".to_owned();
     let images = fitted(p);
     let rows = images.first().map_or(&[][..], |i| &i.heat.rows);
     if rows.iter().any(|r| r.ranks.0 != r.ranks.1) {

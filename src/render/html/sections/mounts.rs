@@ -81,7 +81,7 @@ fn targets(p: &mut Page<'_>) {
         Column::number("Stripes of files", "stripes"),
         Column::number("Read", "bytes-read"),
         Column::number("Written", "bytes-written"),
-        Column::bar("Of the most", "share"),
+        Column::bar("Relative to the largest", "share"),
     ];
     let rows = order.iter().take(shown).map(|t| {
         let share = if most > 0.0 { (t.bytes[0] + t.bytes[1]) / most } else { 0.0 };

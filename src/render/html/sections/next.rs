@@ -32,7 +32,7 @@ pub fn section(p: &mut Page<'_>) {
             table::facts(
                 &mut p.h,
                 &[
-                    ("Idle before it", Some(units::seconds(n.idle_s))),
+                    ("Idle time before the burst", Some(units::seconds(n.idle_s))),
                     ("Bytes of 95 % of the bursts", Some(format!("up to {}", units::bytes(n.bytes_p95)))),
                     ("Duty cycle", b.map(|b| crate::render::layout::percent(b.duty_cycle))),
                     (
@@ -47,7 +47,7 @@ pub fn section(p: &mut Page<'_>) {
                             units::seconds(n.set10.characteristic_s)
                         )),
                     ),
-                    ("Of use until", Some(units::clock(n.valid_until_s - run.zero_s, n.period_s / 10.0))),
+                    ("Valid until", Some(units::clock(n.valid_until_s - run.zero_s, n.period_s / 10.0))),
                 ],
             );
             if let Ok(json) = serde_json::to_string_pretty(n) {

@@ -35,13 +35,18 @@ const GLOSSARY: [(&str, &str); 20] = [
 
 pub fn section(p: &mut Page<'_>) {
     let run = p.run;
-    p.section("provenance", "Provenance", "The trace, how it was read, and what it does not hold.", |p| {
-        facts(&mut p.h, run);
-        modules(p, run);
-        warnings(&mut p.h, run);
-        left_out(p);
-        glossary(&mut p.h);
-    });
+    p.section(
+        "provenance",
+        "Provenance",
+        "Source of the data, options of the reader, and what the trace does not contain.",
+        |p| {
+            facts(&mut p.h, run);
+            modules(p, run);
+            warnings(&mut p.h, run);
+            left_out(p);
+            glossary(&mut p.h);
+        },
+    );
 }
 
 fn facts(h: &mut Html, run: &Run) {
@@ -51,7 +56,7 @@ fn facts(h: &mut Html, run: &Run) {
     let layer =
         run.summary.layer.map(|l| format!("{}, the one with the most exact data unless it was chosen", l.name()));
     let clock = if run.zero_s == 0.0 {
-        "times count from the zero of the trace's clock".to_owned()
+        "times are seconds on the trace's own clock".to_owned()
     } else {
         format!("times count from {} of the trace's clock", units::clock(run.zero_s, 0.1))
     };
