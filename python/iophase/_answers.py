@@ -690,6 +690,13 @@ class OtherPeriod(Part):
     relation = Field('relation', '', "When it holds, relative to the dominant period.")
     validity = Field('validity', '[Validity]', "Where it holds.")
 
+class Overdue(Part):
+    "A burst that was due and has not come."
+
+    __slots__ = ()
+    due_s = Field('due_s', '', "When it was due, seconds on the trace's own clock.")
+    ended_probability = Field('ended_probability', '', "Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2).")
+
 class PatternChange(Part):
     "Accesses that differ."
 
@@ -815,6 +822,7 @@ class Prediction(Answer):
     next_start_std_s = Field('next_start_std_s', '', "Standard deviation of that start in seconds.")
     next_start_unix_s = Field('next_start_unix_s', '', "The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.")
     now_s = Field('now_s', '', "Latest time that the data have reached, seconds on the trace's own clock.")
+    overdue = Field('overdue', 'Overdue', "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known. A period is taken up again after a pause of any length, at the second burst that keeps to it.")
     period_s = Field('period_s', '', "The period in seconds; `null` if none holds now.")
     period_std_s = Field('period_std_s', '', "Standard error of the period in seconds.")
     periodic = Field('periodic', '', "Whether a period holds now.")

@@ -1400,6 +1400,16 @@ class OtherPeriod(Part):
     def validity(self) -> list[Validity]:
         "Where it holds."
 
+class Overdue(Part):
+    "A burst that was due and has not come."
+
+    @property
+    def due_s(self) -> float:
+        "When it was due, seconds on the trace's own clock."
+    @property
+    def ended_probability(self) -> float:
+        "Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2)."
+
 class PatternChange(Part):
     "Accesses that differ."
 
@@ -1678,6 +1688,9 @@ class Prediction(Answer):
     @property
     def now_s(self) -> float:
         "Latest time that the data have reached, seconds on the trace's own clock."
+    @property
+    def overdue(self) -> Overdue | None:
+        "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known. A period is taken up again after a pause of any length, at the second burst that keeps to it."
     @property
     def period_s(self) -> float | None:
         "The period in seconds; `null` if none holds now."
