@@ -89,6 +89,11 @@ impl ModeState {
         self.regime.threshold().map(|c| c.bytes)
     }
 
+    /// The last update was an analysis, not a forecast carried on.
+    pub(super) fn was_analysed(&self) -> bool {
+        self.carried.1 == 0 && self.extent().is_some()
+    }
+
     /// The burst of the regime that has not come by `now_s`.
     pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
         self.regime.overdue(now_s)

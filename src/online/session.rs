@@ -307,7 +307,7 @@ impl Session {
     }
 
     /// Predicts the next burst from the transfers so far. Costs at most one analysis of the window of each signal that has
-    /// new data, two right after a change; the window is bounded.
+    /// new data, two right after a change, and none while bursts come as forecast; the window is bounded.
     pub fn predict(&mut self) -> Prediction {
         let now_s = self.now_s.unwrap_or(0.0);
         let mut change: Option<Change> = None;
@@ -347,7 +347,9 @@ impl Session {
             self.modes.iter_mut().for_each(|c| c.keep_periods(k));
         }
         self.trigger.done();
-        self.allowance.spend();
+        if self.modes.iter().any(ModeState::was_analysed) {
+            self.allowance.spend();
+        }
         self.updated = false;
         self.sequence += 1;
         p

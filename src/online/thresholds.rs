@@ -271,7 +271,7 @@ thresholds! {
     overdue: f64 = 1.25;
     /// While no burst is known, one idle time in this many of those so far triggers a prediction,
     /// Half: 1, double: 0.
-    seldom: u64 = 64;
+    seldom: u64 = 16;
     /// or one in this many if that is fewer.
     /// Half: 0, double: 0.
     seldom_most: u64 = 128;
