@@ -1,8 +1,9 @@
 //! A clock that is set back while a job runs.
 //!
 //! Other ranks' rows may come late; a rank's own rows of one direction do not, unless its clock was set back or the rows are not in the
-//! order of time. So a step is certain once such rows have gone on from an earlier time for as long as a period, and none of them has come
-//! up to the former end. Rows that go back into the first half of the window are taken for a table sorted by file.
+//! order of time. So a step is certain once such rows have gone on from an earlier time for as long as a period, from message to message,
+//! and none of them has come up to the former end. Rows that go back into the first half of the window are taken for a table sorted by
+//! file. Where several ranks send rows that do not say whose they are, nothing is certain.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +36,26 @@ pub(super) struct Scale {
 pub(super) struct ClockStep {
     /// Rank of the row that ends last, whether it is a write, and its end.
     latest: Option<(u32, bool, f64)>,
-    /// First start and last end since the clock may have been set back.
-    back: Option<(f64, f64)>,
+    /// First start and last end since the clock may have been set back, and whether that was in this message.
+    back: Option<(f64, f64, bool)>,
+    /// Some rows say whose they are.
+    has_ranks: bool,
 }
 
 impl ClockStep {
+    /// Rows of many ranks that do not say whose they are.
+    pub(super) fn is_blind(&self, ranks: Option<u64>) -> bool {
+        !self.has_ranks && ranks.is_some_and(|n| n > 1)
+    }
+
+    /// A message ends, and the next one begins at `start_s`: one that goes back again comes from another sender.
+    pub(super) fn message(&mut self, start_s: Option<f64>, late_s: f64) {
+        self.back = self.back.filter(|b| start_s.is_none_or(|t| t >= b.1 - late_s)).map(|b| (b.0, b.1, false));
+    }
+
     pub(super) fn take(&mut self, e: &Interval, scale: Option<Scale>) -> Step {
         let writes = e.op == Op::Write;
+        self.has_ranks |= e.rank > 0;
         let (Some((rank, wrote, end_s)), Some(scale)) = (self.latest, scale) else {
             self.latest = self.latest.filter(|l| l.2 >= e.end).or(Some((e.rank, writes, e.end)));
             return Step::None;
@@ -57,16 +71,16 @@ impl ClockStep {
         if (e.rank, writes) != (rank, wrote) || (self.back.is_none() && in_first_half) {
             return Step::None;
         }
-        let Some((first_s, last_s)) = self.back else {
-            self.back = Some((e.start, e.end));
+        let Some((first_s, last_s, in_message)) = self.back else {
+            self.back = Some((e.start, e.end, true));
             return Step::Begins;
         };
         let last_s = last_s.max(e.end);
-        self.back = Some((first_s, last_s));
-        if last_s - first_s < scale.lasts_s {
+        self.back = Some((first_s, last_s, in_message));
+        if in_message || last_s - first_s < scale.lasts_s {
             return Step::None;
         }
-        *self = ClockStep { latest: Some((e.rank, writes, last_s)), back: None };
+        (self.latest, self.back) = (Some((e.rank, writes, last_s)), None);
         Step::Back(first_s)
     }
 }

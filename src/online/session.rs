@@ -124,6 +124,7 @@ impl Session {
         self.notice_left_out();
         let known = self.known();
         let scale = self.clock_scale();
+        self.clock_step.message(transfers.first().map(|e| e.start), scale.map_or(0.0, |s| s.late_s));
         for e in transfers {
             if !(is_time(e.start) && is_time(e.end) && e.start <= e.end && is_amount(e.bytes)) {
                 self.unusable += 1;
@@ -179,7 +180,7 @@ impl Session {
 
     /// What shows that the clock was set back.
     fn clock_scale(&self) -> Option<Scale> {
-        let late_s = self.late_s()?;
+        let late_s = self.late_s().filter(|_| !self.clock_step.is_blind(self.ranks))?;
         let period_s = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.period_s);
         let start_s = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min)?;
         Some(Scale { late_s, lasts_s: period_s.unwrap_or(late_s), start_s })
@@ -513,6 +514,33 @@ mod tests {
             let (missed, codes) = after_a_step(end_s - back_s);
             assert!(missed[3..].iter().all(|m| m.is_some_and(|m| m < 0.5)), "{back_s}: {missed:?}");
             assert!(codes.iter().any(|c| c == "clock-set-back"), "{back_s}: {codes:?}");
+        }
+    }
+
+    #[test]
+    fn what_another_rank_sends_late_is_no_step_of_the_clock() {
+        for ranks in [None, Some(2)] {
+            let mut session = Session::new(None, Options::default());
+            ranks.into_iter().for_each(|n| session.set_ranks(n));
+            // two ranks send a minute each, one after the other, in one message or, if their number is known, in two
+            for minute in 0..10 {
+                for late_s in [0.3, 0.0] {
+                    let start = |i: i32| 60.0 * f64::from(minute) + 10.0 * f64::from(i) + late_s;
+                    let row = |i| Interval {
+                        op: Op::Write,
+                        start: start(i),
+                        end: start(i) + 0.2,
+                        bytes: 1e6,
+                        ..Interval::default()
+                    };
+                    let rows: Vec<Interval> = (0..6).map(row).collect();
+                    rows.chunks(if ranks.is_some() { 3 } else { 6 }).for_each(|message| session.feed(message));
+                    let p = session.predict();
+                    assert!(p.warnings.iter().all(|w| w.code != "clock-set-back"), "{ranks:?}: {:?}", p.warnings);
+                }
+            }
+            let p = session.predict();
+            assert!(p.period_s.is_some_and(|t| (t - 10.0).abs() < 0.1), "{ranks:?}: {p:?}");
         }
     }
 
