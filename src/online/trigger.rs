@@ -73,9 +73,9 @@ pub(super) struct Trigger {
     every: Every,
     end_s: Option<f64>,
     longest_idle_s: f64,
-    /// At least one more is this long, so that a single pause does not hide the bursts after it.
+    /// A much longer one since a burst is known: a pause, unless another follows. It must not hide the bursts after it.
     #[serde(default)]
-    second_idle_s: f64,
+    pause_s: Option<f64>,
     /// Share of the bytes of the burst that has begun at which the next prediction is due.
     waits_for: Option<f64>,
     /// Idle times between bursts, all and since the last prediction.
@@ -133,14 +133,18 @@ impl Trigger {
                 self.due |= lost && idle > TICK && since >= LIMITS.least_time * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
                 let due_now = |t: f64| before < t && e.start >= t - LIMITS.punctual * known.period_s.unwrap_or(0.0);
-                if idle > TICK && (idle >= LIMITS.long_idle * self.second_idle_s || known.next_s.is_some_and(due_now)) {
+                if idle > TICK && (idle >= LIMITS.long_idle * self.longest_idle_s || known.next_s.is_some_and(due_now))
+                {
                     self.waits_for = Some(LIMITS.seeming);
                     self.bytes = 0.0;
                     (self.idle, self.idle_since) = (self.idle.saturating_add(1), self.idle_since.saturating_add(1));
                     self.due |= unknown && self.idle_since >= (self.idle / LIMITS.seldom).clamp(1, LIMITS.seldom_most);
-                    let (longest, second) = (LIMITS.forget * self.longest_idle_s, LIMITS.forget * self.second_idle_s);
-                    self.longest_idle_s = longest.max(idle);
-                    self.second_idle_s = second.max(longest.min(idle));
+                    let recurs = self.pause_s.is_some_and(|pause| idle >= LIMITS.long_idle * pause);
+                    if !unknown && !recurs && idle > LIMITS.pause * self.longest_idle_s {
+                        self.pause_s = Some(idle);
+                    } else {
+                        self.longest_idle_s = idle.max(LIMITS.forget * self.longest_idle_s);
+                    }
                 }
                 self.bytes += e.bytes.max(0.0);
                 if let (Some(share), Some(bytes)) = (self.waits_for, known.bytes)
