@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
 use crate::facts::{CALLS, Counted};
+use crate::formats::rates::median;
 use crate::record::{
     CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
 };
@@ -470,11 +471,6 @@ impl Direction {
 /// Requests of one class differ in size by less than a factor of 2.
 fn size_class(r: &Request) -> u32 {
     r.size.max(1).ilog2()
-}
-
-pub(super) fn median(all: &mut [f64]) -> Option<f64> {
-    let middle = all.len() / 2;
-    if all.is_empty() { None } else { Some(*all.select_nth_unstable_by(middle, f64::total_cmp).1) }
 }
 
 /// Durations of requests with and without a fault, by size class (powers of two).

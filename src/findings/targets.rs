@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::bursts::mann_whitney;
 use super::outcome::Part;
-use super::requests::median;
 use crate::facts::Counted;
+use crate::formats::rates::median;
 use crate::record::{Counters, FileId, Request, Requests, Striping, Trace, UNKNOWN_OFFSET};
 
 /// Rates kept of a target and class of size.
