@@ -4,12 +4,11 @@
 //! complex conjugate and is not stored. No normalisation forwards, 1/N backwards. O(N log N) for every N.
 
 use std::f64::consts::TAU;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
-use realfft::{RealFftPlanner, RealToComplex};
 
-use super::Cosine;
+use super::{Cosine, plans};
 
 /// One-sided spectrum of a real signal of `len` samples.
 #[derive(Debug, Clone)]
@@ -27,7 +26,7 @@ impl Spectrum {
         if len == 0 {
             return Spectrum { bins: Vec::new(), len };
         }
-        let plan = plan(len);
+        let plan = plans::forward(len);
         let mut input = x.to_vec();
         let mut bins = plan.make_output_vec();
         // Both lengths come from the plan, so this cannot fail.
@@ -78,25 +77,6 @@ impl Spectrum {
         let amplitude = x.norm() * if twice { 2.0 } else { 1.0 } / self.len as f64;
         Some(Cosine { frequency_hz: self.frequency(k, rate_hz), amplitude, phase: x.arg() })
     }
-}
-
-/// A plan for signals of `len` samples. The tables of a large one take longer than the transform and much memory: those who need it at
-/// the same time share it.
-fn plan(len: usize) -> Arc<dyn RealToComplex<f64>> {
-    const LARGE: usize = 1 << 17;
-    static IN_USE: Mutex<Vec<Weak<dyn RealToComplex<f64>>>> = Mutex::new(Vec::new());
-    let new = || RealFftPlanner::new().plan_fft_forward(len);
-    if len < LARGE {
-        return new();
-    }
-    let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-    in_use.retain(|plan| plan.strong_count() > 0);
-    if let Some(plan) = in_use.iter().filter_map(Weak::upgrade).find(|plan| plan.len() == len) {
-        return plan;
-    }
-    let plan = new();
-    in_use.push(Arc::downgrade(&plan));
-    plan
 }
 
 /// Value of a sum of cosines at time `t` seconds: Σ a cos(2π f t + φ). A cosine of frequency 0 is a constant a cos φ.

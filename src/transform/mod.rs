@@ -20,6 +20,7 @@ mod dirichlet;
 mod error;
 mod fourier_fit;
 mod pearson;
+pub(crate) mod plans;
 mod rotation;
 mod spectrum_peaks;
 mod stft;

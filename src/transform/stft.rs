@@ -7,10 +7,9 @@
 use std::f64::consts::TAU;
 
 use ndarray::Array2;
-use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 
-use super::{Error, Result};
+use super::{Error, Result, plans};
 
 /// Weights of the samples of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +64,7 @@ impl Stft {
             return Err(Error::parameter("window length", self.len as f64, rule));
         }
         let weights = self.window.weights(self.len);
-        let plan = RealFftPlanner::new().plan_fft_forward(self.len);
+        let plan = plans::forward(self.len);
         let (mut frame, mut bins, mut scratch) =
             (plan.make_input_vec(), plan.make_output_vec(), plan.make_scratch_vec());
         let mut out = Array2::zeros((bins.len(), x.len().div_ceil(self.hop)));

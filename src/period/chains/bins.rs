@@ -12,10 +12,11 @@
 use super::fit::Clock;
 use super::hypothesis::Kind;
 use super::stats::median;
-use super::{BurstPeriod, BurstPeriods, Next, Rejected, classifier, plans};
+use super::{BurstPeriod, BurstPeriods, Next, Rejected, classifier};
 use crate::period::chains::thresholds::LIMITS;
 use crate::period::{Burst, Verdict};
 use crate::signal::profile::Profile;
+use crate::transform::plans;
 
 /// Cells of a period in which bins are added up.
 const CELLS: usize = 48;
@@ -135,7 +136,8 @@ impl Bins {
         varies.then_some(Bins { width, bytes, sum, sum_of_squares, squares, start })
     }
 
-    /// The train that explains the bins best; `periods` (seconds) are tried besides those of the spectrum.
+    /// The train that explains the bins best, if it explains more than all else together; `periods` (seconds) are tried besides those
+    /// of the spectrum.
     pub fn read(&self, periods: impl Iterator<Item = f64>) -> Option<Reading> {
         let n = self.bytes.len() as f64;
         let mut tried: Vec<f64> = Vec::new();
@@ -164,6 +166,9 @@ impl Bins {
         });
         let mut train = trains.next()?;
         train.explained = 1.0 - self.least_error(fitted.first()?) / self.squares;
+        if train.explained < LIMITS.bins_explained {
+            return None;
+        }
         let relatives = trains.filter(|t| t.share > 0.01).collect();
         let mean = self.continued(fitted.first()?);
         train.period = mean.period * self.width;
@@ -454,6 +459,10 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
     let mut unresolved = false;
     let origin = profile.origin();
     let mut read = |before: Option<&BurstPeriod>| -> Option<BurstPeriod> {
+        let longest = if before.is_some() { coarse } else { few };
+        if !known && shortest_s >= longest {
+            return None; // times are multiples of a step that is far too short
+        }
         let hull = before.and_then(|p| Some((p.windows.first()?.0 - origin, p.windows.last()?.1 - origin)));
         let (from, to) = hull.unwrap_or((0.0, profile.duration()));
         // the last burst may not have ended, and its window ends when it should
@@ -470,8 +479,7 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
                 train.period < few && bins.prefer(&train, before) && !before.is_some_and(whole)
             }
         };
-        let better = train.explained >= LIMITS.bins_explained && wins && train.period >= shortest_s;
-        if !better {
+        if !wins || train.period < shortest_s {
             return None;
         }
         // beyond half a cycle per bin (Nyquist) there is an alias; less than half a cycle over all bins does not tell the two sides apart

@@ -1,8 +1,8 @@
 //! Autocorrelation of the clipped bandwidth: proposes trial periods and measures how well a period repeats the signal.
 
-use super::plans;
 use super::stats::weighted_quantile;
 use crate::signal::profile::Profile;
+use crate::transform::plans;
 
 /// Bins of the run.
 pub(crate) const BINS: usize = 1 << 13;

@@ -22,7 +22,6 @@ mod modulation;
 mod multiples;
 mod nested;
 mod outputs;
-mod plans;
 mod search;
 mod stats;
 mod stretches;
@@ -44,6 +43,7 @@ pub use training::{TrainingRound, feature_names, training_rounds};
 use crate::period::chains::thresholds::LIMITS;
 use crate::period::{Spread, Verdict};
 use crate::signal::profile::Profile;
+use crate::transform::plans;
 
 /// Parameters of [`detect`].
 #[derive(Debug, Clone, Copy)]

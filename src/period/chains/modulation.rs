@@ -10,11 +10,11 @@
 use super::bursts::{BurstList, Levels};
 use super::fit::{Clock, Fit, Slope};
 use super::hypothesis::{Context, Hypothesis, Judgment, Kind, Traits, features};
-use super::plans;
 use super::search::Chain;
 use super::stats::{deviation, median};
 use crate::period::chains::thresholds::LIMITS;
-use crate::transform::tone;
+use crate::signal::profile::Profile;
+use crate::transform::{plans, tone};
 use realfft::num_complex::Complex;
 use std::f64::consts::TAU;
 use std::sync::{Arc, LazyLock};
@@ -45,6 +45,9 @@ pub(crate) fn hypotheses(
     next_list: usize,
     context: &Context,
 ) -> Vec<(BurstList, Hypothesis)> {
+    if degrees_of_freedom(context.profile) < 1.0 {
+        return Vec::new();
+    }
     let Some(signal) = Signal::of(levels, context) else {
         return Vec::new();
     };
@@ -78,6 +81,12 @@ pub(crate) fn hypotheses(
             (list, h)
         })
         .collect()
+}
+
+/// What a line with its harmonics and the mean leave of the independent samples, no more than the profile has pieces.
+fn degrees_of_freedom(profile: &Profile) -> f64 {
+    let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
+    samples - 2.0 * HARMONICS as f64 - 1.0
 }
 
 /// Mean rates of equal bins, clipped, without their mean.
@@ -238,9 +247,7 @@ impl Signal {
             (inside[inside.len() - 1].start + period).min(run),
         );
         let fit = self.fit(line, inside, &list.start);
-        // independent samples: no more than the signal has pieces
-        let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
-        let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
+        let free = degrees_of_freedom(profile);
         let score = 0.5 * free * -(1.0 - line.share).max(1e-6).ln() - (BINS as f64).ln();
         let mean = profile.bytes() / run / levels.burst;
         let traits =
