@@ -45,7 +45,7 @@ use std::num::NonZero;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Batch, Data, FileId, Op, Timing, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{BATCH_ROWS, Batch, Data, FileId, Op, Timing, Trace, UNKNOWN_OFFSET, Warning, sort_by_number};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, RowFilter, Selection};
 
@@ -146,12 +146,7 @@ fn classify_rows(
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
     trace.check()?;
-    let mut reader = Reader::new(selection, options, draw);
-    reader.take(&trace.as_batch());
-    if reader.disorder > 0 {
-        reader = Reader::in_order(selection, options, draw, &trace.as_batch());
-    }
-    reader.finish(trace)
+    Reader::whole(selection, options, draw, &trace.as_batch()).finish(trace)
 }
 
 /// Adds a run to a model of earlier runs. Returns the number of files learned from it.
@@ -162,15 +157,14 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
     trace.check()?;
     let options = Options { choice: Choice::Rules, model: None, ..options };
     let batch = trace.as_batch();
-    let mut reader = Reader::new(selection, options, false);
-    reader.take(&batch);
-    if reader.disorder == 0 {
-        let mut trainer = reader.train(trace)?;
+    let reader = Reader::whole(selection, options, false, &batch);
+    let ordered = reader.ordered;
+    let mut trainer = reader.train(trace)?;
+    if ordered {
+        trainer.take_rows(&batch, by_time(&batch.rows));
+    } else {
         trainer.take(&batch);
-        return Ok(trainer.finish(model));
     }
-    let mut trainer = Reader::in_order(selection, options, false, &batch).train(trace)?;
-    trainer.take_rows(&batch, by_time(&batch.rows));
     Ok(trainer.finish(model))
 }
 
@@ -303,10 +297,19 @@ impl<'s, 'm> Reader<'s, 'm> {
         }
     }
 
-    /// Takes all rows of a trace, in the order of their times.
-    fn in_order(selection: &'s Selection, options: Options<'m>, draw: bool, all: &Batch<'_>) -> Self {
-        let mut reader = Self { ordered: true, ..Self::new(selection, options, draw) };
-        reader.take_rows(all, by_time(&all.rows));
+    /// Takes all rows of a trace, in the order of their times if they come in another one.
+    fn whole(selection: &'s Selection, options: Options<'m>, draw: bool, all: &Batch<'_>) -> Self {
+        let mut reader = Self::new(selection, options, draw);
+        let mut from = 0;
+        while from < all.rows.len() && reader.disorder == 0 {
+            let to = all.rows.len().min(from + BATCH_ROWS);
+            reader.take_rows(all, from..to);
+            from = to;
+        }
+        if reader.disorder > 0 {
+            reader = Self { ordered: true, ..Self::new(selection, options, draw) };
+            reader.take_rows(all, by_time(&all.rows));
+        }
         reader
     }
 
@@ -325,10 +328,10 @@ impl<'s, 'm> Reader<'s, 'm> {
         self.take_rows(batch, 0..batch.rows.len());
     }
 
-    fn take_rows(&mut self, batch: &Batch<'_>, order: impl IntoIterator<Item = usize>) {
+    fn take_rows(&mut self, batch: &Batch<'_>, order: impl ExactSizeIterator<Item = usize>) {
         let Self { options, filter, draw, all, place, latest, rows, records, unplaced, disorder, ties, .. } = self;
         filter.learn(batch.files, batch.origin_s);
-        *rows += batch.rows.len() as u64;
+        *rows += order.len() as u64;
         *unplaced += accesses(&batch.rows, order, filter, |file, rank, access| {
             *records += 1;
             let slot = (rank % MOST_LATEST) as usize;
@@ -475,15 +478,18 @@ impl<'s, 'm> Reader<'s, 'm> {
 }
 
 /// The rows in the order of their times; of equal times by their places, so that it does not depend on the order of the rows.
-fn by_time(rows: &Data) -> Vec<usize> {
-    let Data::Requests(rows) = rows else { return Vec::new() };
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let place = |i: usize| (rows.offset.get(i), rows.size.get(i), rows.op.get(i));
-    order.par_sort_by(|&a, &b| {
-        let times = rows.start[a].total_cmp(&rows.start[b]).then(rows.end[a].total_cmp(&rows.end[b]));
-        times.then_with(|| place(a).cmp(&place(b)))
-    });
-    order
+fn by_time(rows: &Data) -> impl ExactSizeIterator<Item = usize> + use<> {
+    let mut order: Vec<u32> = Vec::new();
+    if let Data::Requests(rows) = rows {
+        order.extend(0..u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        let place = |i: usize| (rows.offset.get(i), rows.size.get(i), rows.op.get(i));
+        let of_one_start = |a: u32, b: u32| {
+            let (a, b) = (a as usize, b as usize);
+            rows.end[a].total_cmp(&rows.end[b]).then_with(|| place(a).cmp(&place(b)))
+        };
+        sort_by_number(&mut order, |i| rows.start[i as usize], of_one_start);
+    }
+    order.into_iter().map(|i| i as usize)
 }
 
 /// Calls `each` with every selected access that moves bytes and has an offset, in this order of the rows. Returns the number

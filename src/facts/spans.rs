@@ -1,8 +1,8 @@
 //! Time of ranks from single requests: the union of their spans.
 
-use rayon::prelude::*;
+use std::cmp::Ordering;
 
-use crate::record::{Data, Numbered, Op, Request, Requests, Timing, Trace};
+use crate::record::{Data, Numbered, Op, Request, Requests, Timing, Trace, sort_by_number};
 
 /// Kinds of time: reading, writing, synchronising, metadata.
 pub(crate) const KINDS: [&str; 4] = ["read", "write", "sync", "metadata"];
@@ -47,7 +47,7 @@ pub(crate) fn in_time(rows: &Requests) -> Box<dyn Iterator<Item = usize> + '_> {
         return Box::new(0..rows.len());
     }
     let mut order: Vec<u32> = (0..u32::try_from(rows.len()).unwrap_or(u32::MAX)).collect();
-    order.par_sort_by(|&a, &b| rows.start[a as usize].total_cmp(&rows.start[b as usize]));
+    sort_by_number(&mut order, |i| rows.start[i as usize], |_, _| Ordering::Equal);
     Box::new(order.into_iter().map(|i| i as usize))
 }
 

@@ -1,17 +1,17 @@
 //! Figures of single requests: one pass in the order of time, and one over the places of each file.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use foldhash::fast::FixedState;
-use rayon::prelude::*;
 
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
 use crate::facts::{CALLS, Counted};
 use crate::formats::rates::median;
 use crate::record::{
-    CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
+    CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET, sort_by_number,
 };
 
 /// Requests below this many bytes are tiny.
@@ -212,9 +212,7 @@ impl RequestFacts {
             return None;
         }
         let key = |i: u32| (rows.rank.get(i as usize), rows.offset.get(i as usize));
-        order.par_sort_by(|&a, &b| {
-            rows.start[a as usize].total_cmp(&rows.start[b as usize]).then_with(|| key(a).cmp(&key(b)))
-        });
+        sort_by_number(&mut order, |i| rows.start[i as usize], |a, b| key(a).cmp(&key(b)));
         let mut facts = RequestFacts { requests: order.len() as u64, ..RequestFacts::default() };
         let counted = trace.counters.as_ref().and_then(|c| Counted::by(c, CounterModule::Posix));
         let calls = counted.and_then(|t| t.total(&CALLS));
@@ -428,8 +426,11 @@ impl Direction {
             Some(files) if files.is_empty() => Vec::new(),
             _ => order.iter().copied().filter(looked_at).collect(),
         };
-        again_rows.par_sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
-        for of_file in again_rows.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
+        let file = |i: u32| rows.file.get(i as usize);
+        let offset = |i: u32| rows.offset.get(i as usize);
+        sort_by_number(&mut again_rows, |i| f64::from(file(i).0), |_, _| Ordering::Equal);
+        for of_file in again_rows.chunk_by_mut(|&a, &b| file(a) == file(b)) {
+            sort_by_number(of_file, |i| offset(i) as f64, |a, b| offset(a).cmp(&offset(b)));
             let used = self.one_by_one(rows, of_file);
             if runs.is_none() {
                 self.files.push(used);

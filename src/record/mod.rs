@@ -28,6 +28,7 @@ mod counters;
 mod intervals;
 mod lookups;
 mod names;
+mod number_order;
 mod numbered;
 mod range;
 mod redact;
@@ -45,6 +46,7 @@ pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{MOST_NAME_BYTES, Series, is_system_path};
 pub(crate) use range::{MOST_MOVED, MOST_SIZE, MOST_TIME_S, is_amount, is_time, not_negative};
 internal! { use names::stem; }
+pub(crate) use number_order::{DIGITS_FROM, sort_by_number};
 pub(crate) use numbered::Numbered;
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::Row;
