@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time and memory of iophase beside its own reading: tables of docs/performance.md.
+"""Time and memory of iophase beside its own reading: second table of docs/performance.md.
 
     cargo build --release
     benches/itself.py [--runs 10] [--checkpoint-kib 800] [--formats csv,jsonl,msgpack,strace] [TRACE...]

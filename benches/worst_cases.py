@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CPU time and memory of every command on inputs that are hard to analyse: the table of docs/performance.md.
+"""CPU time and memory of every command on inputs that are hard to analyse (docs/performance.md).
 
     cargo build --release
     benches/worst_cases.py [--rows 4000 40000] [--runs 1] [--most-us 20] [--commands NAME,...] [KIND...]
