@@ -4,6 +4,7 @@
 //! A period T with an error s is a clock or a renewal process ([`super::fit`]), half of each; T has a flat prior around the mean gap, s a
 //! log-uniform one. Chance leaves independent exponential idle times, of a rate with the prior 1/rate.
 
+use super::stats::Line;
 use statrs::function::gamma::ln_gamma;
 use std::f64::consts::TAU;
 
@@ -35,37 +36,27 @@ pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64, places: us
         return [0.0; 2];
     }
     // times in mean gaps from here on
+    let time = |i: usize| (t[i] - t[0]) / mean_gap;
     let (mut walk, mut steps, mut ln_steps) = (0.0, 0.0, 0.0);
-    let (mut mean_t, mut mean_k) = (0.0, 0.0);
-    for i in 0..n {
-        mean_t += (t[i] - t[0]) / mean_gap / n as f64;
-        mean_k += k[i] / n as f64;
-        if i > 0 {
-            let d = (k[i] - k[i - 1]).max(1.0);
-            let off = (t[i] - t[i - 1]) / mean_gap - d;
-            walk += off * off / d;
-            steps += d;
-            ln_steps += d.ln();
-        }
+    for i in 1..n {
+        let d = (k[i] - k[i - 1]).max(1.0);
+        let off = time(i) - time(i - 1) - d;
+        walk += off * off / d;
+        steps += d;
+        ln_steps += d.ln();
     }
-    let (mut power, mut cross, mut spread) = (0.0, 0.0, 0.0);
-    for i in 0..n {
-        let (x, y) = (k[i] - mean_k, (t[i] - t[0]) / mean_gap - mean_t);
-        power += y * y;
-        cross += x * y;
-        spread += x * x;
-    }
-    let mut line = (power - cross * cross / spread).max(0.0);
+    let line = Line::through((0..n).map(|i| (k[i], time(i))));
+    let mut squares = line.squares;
     if places > 1 {
         // the places that suit a grid best are not those of a walk
         let mut off = vec![(0.0, 0.0); places];
         for i in 0..n {
             let place = &mut off[k[i] as usize % places];
             place.0 += 1.0;
-            place.1 += (t[i] - t[0]) / mean_gap - mean_t - cross / spread * (k[i] - mean_k);
+            place.1 += time(i) - line.at(k[i]);
         }
-        line -= off.iter().filter(|(count, _)| *count > 0.0).map(|(count, sum)| sum * sum / count).sum::<f64>();
-        line = line.max(0.0);
+        squares -= off.iter().filter(|(count, _)| *count > 0.0).map(|(count, sum)| sum * sum / count).sum::<f64>();
+        squares = squares.max(0.0);
     }
     let each_place = places as f64 / n as f64;
     let of_period = log_sum((0..STEPS).flat_map(|i| {
@@ -73,7 +64,7 @@ pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64, places: us
         let normal =
             -0.5 * gaps * (TAU * s * s).ln() + 0.5 * (places - 1) as f64 * (TAU * s * s * each_place).min(1.0).ln();
         let walks = normal - 0.5 * ln_steps - 0.5 * walk / (s * s) + 0.5 * (TAU * s * s / steps).ln();
-        let grid = normal - 0.5 * (n as f64).ln() - 0.5 * line / (s * s) + 0.5 * (TAU * s * s / spread).ln();
+        let grid = normal - 0.5 * (n as f64).ln() - 0.5 * squares / (s * s) + 0.5 * (TAU * s * s / line.spread).ln();
         [walks, grid]
     })) - (2.0 * STEPS as f64).ln();
     [0.0, merge].map(|least| {

@@ -6,7 +6,7 @@
 //! Few onsets do not separate the two: the period is the mean of both, weighted by how likely each model makes the gaps
 //! (Bayesian model averaging).
 
-use super::stats::median_of;
+use super::stats::{Line, median_of};
 use crate::period::chains::thresholds::LIMITS;
 
 /// Which model the onsets follow.
@@ -32,19 +32,8 @@ pub(crate) struct Fit {
     pub gap_deviation: f64,
     /// Probability that the onsets follow a clock.
     pub clock_share: f64,
-    /// The line through the onsets.
-    pub line: Slope,
-}
-
-/// A line through onsets, as far as a prediction needs it.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Slope {
-    /// Mean of the slots, and the time there.
-    pub middle: (f64, f64),
-    /// Seconds per slot.
-    pub period: f64,
-    /// Sum of squared deviations of the slots from their mean.
-    pub spread: f64,
+    /// The line through the onsets over their slots.
+    pub line: Line,
 }
 
 /// Squared errors below this share of the squared mean gap are equal: the resolution of the clock.
@@ -81,23 +70,21 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
         gap_sd: gap_variance.sqrt(),
         gap_deviation: (walk_squares / (count - 1.0)).sqrt() / mean_gap,
         clock_share: 0.0,
-        line: Slope::default(),
+        line: Line::default(),
     };
     if n < 4 {
         return Fit { gap_deviation: walk.gap_sd / mean_gap, ..walk };
     }
-    let line = robust_line(t, k);
-    let line_sd = (line.squares / (count - 2.0)).sqrt();
-    let heavy_tails = MAD * line.mad < 0.3 * line_sd;
+    let (line, mad) = robust_line(t, k);
+    let line_sd = line.variance().sqrt();
+    let heavy_tails = MAD * mad < 0.3 * line_sd;
     let grid = if heavy_tails { 1.0 } else { grid_share(k, &line, walk_squares, EXACT * mean_gap * mean_gap) };
     let line_std = line_sd / line.spread.sqrt();
     let period = mean_gap + grid * (line.slope - mean_gap);
     let variance = grid * line_std * line_std
         + (1.0 - grid) * walk.period_std * walk.period_std
         + grid * (1.0 - grid) * (line.slope - mean_gap).powi(2);
-    let middle = (line.middle, line.intercept + line.slope * line.middle);
-    let slope = Slope { middle, period: line.slope, spread: line.spread };
-    let both = Fit { period, period_std: variance.sqrt(), line_sd, clock_share: grid, line: slope, ..walk };
+    let both = Fit { period, period_std: variance.sqrt(), line_sd, clock_share: grid, line, ..walk };
     if grid >= 0.5 { Fit { clock: Clock::Clocked, ..both } } else { both }
 }
 
@@ -114,27 +101,14 @@ fn grid_share(k: &[f64], line: &Line, walk_squares: f64, exact: f64) -> f64 {
     1.0 / (1.0 + (-ln_odds).exp())
 }
 
-struct Line {
-    slope: f64,
-    /// Value at k = 0.
-    intercept: f64,
-    /// Mean of k.
-    middle: f64,
-    /// Sum of squared residuals, all onsets counted fully.
-    squares: f64,
-    /// Median absolute residual.
-    mad: f64,
-    /// Sum of squared deviations of k from its mean.
-    spread: f64,
-}
-
-/// Least squares with Huber's weights: a stray request that touches a burst moves that one onset, not the line.
-fn robust_line(t: &[f64], k: &[f64]) -> Line {
+/// Least squares with Huber's weights: a stray request that touches a burst moves that one onset, not the line. Its squares count all
+/// onsets fully. With it the median absolute residual.
+fn robust_line(t: &[f64], k: &[f64]) -> (Line, f64) {
     let n = t.len();
     let mut weights = vec![1.0; n];
     let mut residuals = vec![0.0; n];
     let mut absolute = Vec::with_capacity(n);
-    let mut line = Line { slope: 0.0, intercept: 0.0, middle: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
+    let (mut line, mut mad) = (Line { n: n as f64, ..Line::default() }, 0.0);
     let rounds = if n < LIMITS.huber_from { 1 } else { HUBER_ROUNDS };
     let origin = t[0];
     for _ in 0..rounds {
@@ -148,31 +122,25 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
         }
         let slope = cross / spread;
         absolute.clear();
-        line.squares = 0.0;
+        let mut squares = 0.0;
         for i in 0..n {
             residuals[i] = t[i] - origin - mean_t - slope * (k[i] - mean_k);
-            line.squares += residuals[i] * residuals[i];
+            squares += residuals[i] * residuals[i];
             absolute.push(residuals[i].abs());
         }
         let moved = (slope - line.slope).abs();
-        line = Line {
-            slope,
-            intercept: origin + mean_t - slope * mean_k,
-            middle: mean_k,
-            mad: median_of(&mut absolute),
-            spread,
-            ..line
-        };
+        mad = median_of(&mut absolute);
+        line = Line { slope, middle: (mean_k, origin + mean_t), squares, spread, ..line };
         if moved <= SETTLED * slope.abs() {
             break;
         }
         // a floor at the resolution of the clock keeps exact trains from dividing by zero
-        let scale = HUBER * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
+        let scale = HUBER * (MAD * mad + 1e-9 * slope.abs() + 1e-7);
         for i in 0..n {
             weights[i] = (scale / residuals[i].abs()).min(1.0);
         }
     }
-    line
+    (line, mad)
 }
 
 /// The next gap by a straight trend of the gaps.
@@ -203,17 +171,10 @@ pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
 
 /// The least-squares line through gaps over their number, if it is steep enough, and the gap that follows the slot `end`.
 fn line_of_gaps(gaps: &[(f64, f64)], end: f64) -> Option<Trend> {
-    let n = gaps.len() as f64;
-    let (x, y) = gaps.iter().fold((0.0, 0.0), |s, g| (s.0 + g.0 / n, s.1 + g.1 / n));
-    let spread: f64 = gaps.iter().map(|g| (g.0 - x) * (g.0 - x)).sum();
-    let slope = gaps.iter().map(|g| (g.0 - x) * (g.1 - y)).sum::<f64>() / spread;
-    let squares: f64 = gaps.iter().map(|g| (g.1 - y - slope * (g.0 - x)).powi(2)).sum();
-    let variance = squares / (n - 2.0);
-    let ahead = end + 0.5 - x;
-    let gap = y + slope * ahead;
-    let std = (variance * (1.0 + 1.0 / n + ahead * ahead / spread)).sqrt();
-    let holds = slope * slope * spread > LIMITS.trend_errors * LIMITS.trend_errors * variance;
-    (holds && gap > 0.0).then_some(Trend { gap, slope, std })
+    let line = Line::through(gaps.iter().copied());
+    let gap = line.at(end + 0.5);
+    let trend = Trend { gap, slope: line.slope, std: line.variance_at(end + 0.5).sqrt() };
+    (line.is_steep(LIMITS.trend_errors) && gap > 0.0).then_some(trend)
 }
 
 #[cfg(test)]
@@ -265,7 +226,7 @@ mod tests {
         }
         let fit = fit(&t, &slots(9));
         assert_eq!(fit.clock, Clock::Renewal);
-        let line = robust_line(&t, &slots(9)).slope;
+        let line = robust_line(&t, &slots(9)).0.slope;
         let share = (fit.period - 79.5 / 8.0) / (line - 79.5 / 8.0);
         assert!((0.0..0.05).contains(&share), "{share}");
     }

@@ -4,6 +4,7 @@ use super::bursts::{BurstList, stretches};
 use super::fit::{self, Clock, Fit};
 use super::hypothesis::Hypothesis;
 use super::iterations::Iteration;
+use super::stats::Line;
 use super::windows::{self, Extent};
 use super::{BurstPeriod, Next, Rejected, classifier, stats};
 use crate::period::Burst;
@@ -95,14 +96,35 @@ fn next_bursts(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Vec<Next> {
     // the period holds beyond the chain, or not all the time: all bursts of its last window say how regular it is
     let from = extent.windows.last().map_or(0.0, |w| w.0);
     let members = &extent.members[extent.bursts.partition_point(|b| b.0 < from)..];
-    let step = |w: &[usize]| ((list.start[w[1]] - list.start[w[0]]) / h.period()).round().max(1.0);
-    let slots: Vec<f64> = std::iter::once(0.0)
-        .chain(members.windows(2).map(step).scan(0.0, |k, step| {
-            *k += step;
-            Some(*k)
-        }))
-        .collect();
+    let slots = slots(&members.iter().map(|&i| list.start[i]).collect::<Vec<_>>(), h.period());
     next_at(h, list, members, &slots).into_iter().collect()
+}
+
+/// Slots of onsets with a period.
+fn slots(onsets: &[f64], period: f64) -> Vec<f64> {
+    let step = |w: &[f64]| ((w[1] - w[0]) / period).round().max(1.0);
+    let sum = onsets.windows(2).map(step).scan(0.0, |k, step| {
+        *k += step;
+        Some(*k)
+    });
+    std::iter::once(0.0).chain(sum).collect()
+}
+
+/// The burst after some that have a period of about so many seconds, with empty slots between them perhaps; `None` of fewer than three.
+pub(in crate::period) fn next_of(bursts: &[Burst], period_s: f64) -> Option<Next> {
+    if bursts.len() < 3 {
+        return None;
+    }
+    let onsets: Vec<f64> = bursts.iter().map(|b| b.start_s).collect();
+    let slots = slots(&onsets, period_s);
+    let fit = fit::fit(&onsets, &slots);
+    let (start_s, std_s) = if onsets.len() < 4 {
+        (onsets[2] + fit.period, fit.gap_sd.hypot(fit.period_std))
+    } else {
+        continued(&fit, &onsets, &slots)
+    };
+    let bytes = expected_bytes(&bursts.iter().map(|b| b.bytes).collect::<Vec<_>>());
+    Some(Next { start_s, std_s, gap_s: fit.period, drift_s: 0.0, bytes })
 }
 
 /// The burst one slot after the last of some, from their onsets: one gap on as their trend predicts it, or as their fit continues. Fewer
@@ -133,9 +155,8 @@ fn next_at(h: &Hypothesis, list: &BurstList, members: &[usize], slots: &[f64]) -
 fn continued(fit: &Fit, onsets: &[f64], slots: &[f64]) -> (f64, f64) {
     let (n, last) = (onsets.len() as f64, onsets[onsets.len() - 1]);
     let count = slots[slots.len() - 1] - slots[0];
-    let ahead = slots[slots.len() - 1] + 1.0 - fit.line.middle.0;
-    let clock = fit.line.middle.1 + fit.line.period * ahead;
-    let clock_variance = fit.line_sd * fit.line_sd * (1.0 + 1.0 / n + ahead * ahead / fit.line.spread);
+    let ahead = slots[slots.len() - 1] + 1.0;
+    let (clock, clock_variance) = (fit.line.at(ahead), fit.line.variance_at(ahead));
     let walk = last + (last - onsets[0]) / count;
     let walk_variance = fit.gap_sd * fit.gap_sd * (1.0 + 1.0 / count);
     let share = fit.clock_share;
@@ -148,17 +169,12 @@ fn continued(fit: &Fit, onsets: &[f64], slots: &[f64]) -> (f64, f64) {
 
 /// Bytes of the burst after some: their median, or the next value of the line through them if they grow or shrink steadily.
 pub(crate) fn expected_bytes(bytes: &[f64]) -> f64 {
-    let n = bytes.len() as f64;
-    let middle = 0.5 * (n - 1.0);
-    let mean = bytes.iter().sum::<f64>() / n;
-    let spread = n * (n * n - 1.0) / 12.0;
-    let slope = bytes.iter().enumerate().map(|(i, b)| (i as f64 - middle) * (b - mean)).sum::<f64>() / spread;
-    let off = |(i, b): (usize, &f64)| (b - mean - slope * (i as f64 - middle)).powi(2);
-    let variance = bytes.iter().enumerate().map(off).sum::<f64>() / (n - 2.0).max(1.0);
-    let steady = n >= 5.0 && slope * slope * spread > LIMITS.trend_errors * LIMITS.trend_errors * variance;
-    let next = mean + slope * (n - middle);
+    let line = Line::through(bytes.iter().enumerate().map(|(i, b)| (i as f64, *b)));
+    let next = line.at(line.n);
     // a slope of rounding is none
-    if steady && next > 0.0 && (slope * n).abs() > 1e-3 * mean { next } else { stats::median(bytes) }
+    let grows = (line.slope * line.n).abs() > 1e-3 * line.middle.1;
+    let steady = line.n >= 5.0 && line.is_steep(LIMITS.trend_errors);
+    if steady && grows && next > 0.0 { next } else { stats::median(bytes) }
 }
 
 /// Onset of the burst that goes on where the data end: it is shorter than all before it, or it has just begun when the next one

@@ -6,7 +6,7 @@ use super::evidence;
 use super::fit::Fit;
 use super::multiples::{self, Multiples};
 use super::search::{self, Chain, Scored, Trial};
-use super::stats::{deviation, mean, median};
+use super::stats::{Line, deviation, mean, median};
 use super::stretches;
 use super::trials;
 use crate::period::chains::thresholds::LIMITS;
@@ -631,10 +631,8 @@ impl GapStatistics {
         let memory = (lagged / (power + floor) * n.sqrt()).clamp(-4.0, 4.0);
         let cubes: f64 = gaps.iter().map(|g| (g - m).powi(3)).sum();
         let skew = (cubes / n / ((power + floor) / n).powf(1.5) * (n / 6.0).sqrt()).clamp(-6.0, 6.0);
-        let middle = 0.5 * (n - 1.0);
-        let slope: f64 = gaps.iter().enumerate().map(|(i, g)| (i as f64 - middle) * (g - m)).sum();
-        let explained = slope * slope * 12.0 / (n * (n * n - 1.0));
-        let trend_deviation = ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
+        let line = Line::through(gaps.iter().enumerate().map(|(i, g)| (i as f64, *g)));
+        let trend_deviation = line.variance().sqrt() / fit.period;
         Self { shape, memory, skew, trend_deviation }
     }
 }

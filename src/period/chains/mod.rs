@@ -36,6 +36,7 @@ mod windows;
 
 pub use crate::period::Burst;
 pub use fit::Clock;
+pub(super) use found::next_of;
 pub use hypothesis::Kind;
 #[cfg(feature = "training")]
 pub use training::{TrainingRound, feature_names, training_rounds};
@@ -171,6 +172,27 @@ pub struct Next {
     pub bytes: f64,
 }
 
+impl Next {
+    /// The same if it has not begun at `end_s`, where the data end: a burst that is late comes later than that, one that did not come at
+    /// all has left its place empty.
+    pub(super) fn after(self, end_s: f64) -> Next {
+        let Next { mut start_s, std_s, gap_s, .. } = self;
+        if gap_s.is_nan() || gap_s <= 0.0 {
+            return self;
+        }
+        let late = end_s - start_s;
+        if late > 3.0 * std_s {
+            start_s += gap_s * (late / gap_s).ceil();
+        }
+        if start_s > end_s + 3.0 * std_s {
+            return Next { start_s, ..self };
+        }
+        // the normal distribution from the end of the data on
+        let (shift, scale) = stats::upper_part((end_s - start_s) / std_s.max(f64::MIN_POSITIVE));
+        Next { start_s: (start_s + std_s * shift).max(end_s), std_s: std_s * scale, ..self }
+    }
+}
+
 /// The best hypothesis of a trace that is not periodic.
 #[derive(Debug, Clone)]
 pub struct Rejected {
@@ -292,7 +314,7 @@ pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burs
 }
 
 /// A period holds at the end of the data if no more than this many periods have passed since its last burst.
-const ENDED: f64 = 1.5;
+pub(super) const ENDED: f64 = 1.5;
 
 impl BurstPeriods {
     /// Moves the period to the front that holds at `end_s`; of several the one that moves the most bytes.
@@ -309,29 +331,14 @@ impl BurstPeriod {
         self.under_way.is_some() || self.windows.last().is_some_and(|w| end_s - w.1 <= ENDED * self.period_s)
     }
 
-    /// The next burst after `end_s`, where the data end and it has not begun: a burst that is late comes later than that, one that did
-    /// not come at all has left its place empty.
+    /// The next burst after `end_s`, where the data end and it has not begun.
     pub(super) fn next_after(&self, end_s: f64) -> Option<Next> {
         let at_place = |place: &Next| {
-            let Next { gap_s, std_s, .. } = *place;
-            if gap_s.is_nan() || gap_s <= 0.0 {
-                return *place;
-            }
-            let mut start_s = place.start_s;
-            if let Some(begun) = self.under_way.filter(|t| (t - start_s).abs() <= 0.5 * gap_s) {
-                // a clock goes on where it was due, other bursts wait for this one
-                start_s = if self.clock == Clock::Clocked { start_s } else { begun } + gap_s;
-            }
-            let late = end_s - start_s;
-            if late > 3.0 * std_s {
-                start_s += gap_s * (late / gap_s).ceil();
-            }
-            if start_s > end_s + 3.0 * std_s {
-                return Next { start_s, ..*place };
-            }
-            // the normal distribution from the end of the data on
-            let (shift, scale) = stats::upper_part((end_s - start_s) / std_s.max(f64::MIN_POSITIVE));
-            Next { start_s: (start_s + std_s * shift).max(end_s), std_s: std_s * scale, ..*place }
+            let Next { start_s, gap_s, .. } = *place;
+            let begun = self.under_way.filter(|t| (t - start_s).abs() <= 0.5 * gap_s);
+            // a clock goes on where it was due, other bursts wait for this one
+            let from = begun.map(|t| if self.clock == Clock::Clocked { start_s } else { t });
+            Next { start_s: from.map_or(start_s, |t| t + gap_s), ..*place }.after(end_s)
         };
         self.places.iter().map(at_place).reduce(|a, b| if b.start_s < a.start_s { b } else { a })
     }

@@ -8,10 +8,10 @@
 //! Cost: a few hundred Fourier sums over [`BINS`] bins.
 
 use super::bursts::{BurstList, Levels};
-use super::fit::{Clock, Fit, Slope};
+use super::fit::{Clock, Fit};
 use super::hypothesis::{Context, Hypothesis, Judgment, Kind, Traits, features};
 use super::search::Chain;
-use super::stats::{deviation, median};
+use super::stats::{self, deviation, median};
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use crate::transform::{plans, tone};
@@ -277,7 +277,7 @@ impl Signal {
         let middle = 0.5 * (n - 1.0);
         let strays: Vec<f64> = cycles.iter().filter(|c| c.full).map(|c| c.stray()).collect();
         let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
-        let gap_sd = rms(&steps) * period;
+        let (line_sd, gap_sd) = (rms(&strays) * period, rms(&steps) * period);
         let noise = (1.0 - line.share).max(1e-6) * self.variance;
         let signal: f64 =
             line.amplitudes.iter().enumerate().map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr()).sum();
@@ -287,14 +287,16 @@ impl Signal {
             period,
             period_std: period * period * bound / (TAU * self.width),
             clock: Clock::Clocked,
-            line_sd: rms(&strays) * period,
+            line_sd,
             gap_sd,
             gap_deviation: gap_sd / period,
             clock_share: 1.0,
-            line: Slope {
+            line: stats::Line {
+                n,
                 middle: (middle, onsets[onsets.len() - 1] - period * middle),
-                period,
+                slope: period,
                 spread: n * (n * n - 1.0) / 12.0,
+                squares: (n - 2.0).max(1.0) * line_sd * line_sd,
             },
         }
     }

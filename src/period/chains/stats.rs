@@ -30,6 +30,51 @@ pub(crate) fn deviation(x: &[f64]) -> f64 {
     mean(&x.iter().map(|v| (v - m) * (v - m)).collect::<Vec<_>>()).sqrt()
 }
 
+/// The least-squares line through points.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Line {
+    /// Number of points.
+    pub n: f64,
+    /// Mean of the points.
+    pub middle: (f64, f64),
+    pub slope: f64,
+    /// Sum of squared deviations of x from its mean.
+    pub spread: f64,
+    /// Sum of squared residuals.
+    pub squares: f64,
+}
+
+impl Line {
+    pub fn through(points: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
+        let (n, x, y) = points.clone().fold((0.0, 0.0, 0.0), |s, p| (s.0 + 1.0, s.1 + p.0, s.2 + p.1));
+        let middle = (x / n, y / n);
+        let off = points.map(|p| (p.0 - middle.0, p.1 - middle.1));
+        let spread: f64 = off.clone().map(|p| p.0 * p.0).sum();
+        let slope = off.clone().map(|p| p.0 * p.1).sum::<f64>() / spread;
+        let squares = off.map(|p| (p.1 - slope * p.0).powi(2)).sum();
+        Self { n, middle, slope, spread, squares }
+    }
+
+    pub fn at(&self, x: f64) -> f64 {
+        self.middle.1 + self.slope * (x - self.middle.0)
+    }
+
+    /// Variance of a point around the line.
+    pub fn variance(&self) -> f64 {
+        self.squares / (self.n - 2.0).max(1.0)
+    }
+
+    /// Variance of a further point at `x`, that of the line included.
+    pub fn variance_at(&self, x: f64) -> f64 {
+        self.variance() * (1.0 + 1.0 / self.n + (x - self.middle.0).powi(2) / self.spread)
+    }
+
+    /// Whether the slope differs from 0 by so many standard errors.
+    pub fn is_steep(&self, errors: f64) -> bool {
+        self.slope * self.slope * self.spread > errors * errors * self.variance()
+    }
+}
+
 /// Mean and standard deviation of a standard normal variable given that it exceeds `a`.
 pub(crate) fn upper_part(a: f64) -> (f64, f64) {
     let density = (-0.5 * a * a).exp() / std::f64::consts::TAU.sqrt();

@@ -3,12 +3,11 @@
 use std::f64::consts::TAU;
 
 use super::{PeriodReport, Seen, TraceClock, correlation};
-use crate::period::chains::{BurstPeriod, BurstPeriods, Kind};
+use crate::period::chains::{BurstPeriod, BurstPeriods, Kind, Next};
 use crate::period::methods::Settings;
 use crate::period::validity::Sliding;
 use crate::period::{
     Candidate, Detection, Detector, Dominant, Method, OtherPeriod, Prediction, Relation, Validity, bursts,
-    percentile_95,
 };
 use crate::signal::Signal;
 use crate::transform::{Complex64, Cosine, tone};
@@ -148,25 +147,15 @@ fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
 
 /// The next burst, if the period still holds where the trace ends.
 fn prediction(f: &BurstPeriod, signal: &Signal, clock: TraceClock) -> Option<Prediction> {
-    let bursts = bursts::summary(&f.bursts, f.period_s, clock.origin_s)
-        .filter(|_| f.holds_at(signal.end) && f.kind != Kind::Inside)?;
+    if !f.holds_at(signal.end) || f.kind == Kind::Inside {
+        return None;
+    }
     let next = f.next_after(signal.end + f.rise_s)?;
-    let start = clock.origin_s + next.start_s - f.rise_s;
-    Some(Prediction {
-        next_start_s: start,
-        next_start_unix_s: None,
-        // a burst begins before its onset, by a time that varies
-        next_start_std_s: finite(next.std_s.hypot(f.rise_std_s).hypot(clock.stamp_std_s())),
-        now_in_burst: f.under_way.is_some(),
-        next_end_s: start + bursts.width_s.median,
-        bytes: next.bytes,
-        bytes_p95: percentile_95(f.bursts.iter().map(|b| b.bytes))?,
-        idle_s: (f.period_s - bursts.width_s.median).max(0.0),
-        period_s: f.period_s,
-        confidence: f.confidence,
-        valid_until_s: start + f.period_s,
-        set10: bursts::set10(f.period_s),
-    })
+    // a burst begins before its onset, by a time that varies
+    let std_s = next.std_s.hypot(f.rise_std_s).hypot(clock.stamp_std_s());
+    let next = Next { start_s: next.start_s - f.rise_s, std_s, ..next };
+    let said = bursts::prediction(&f.bursts, &next, (f.period_s, f.confidence), clock.origin_s)?;
+    Some(Prediction { now_in_burst: f.under_way.is_some(), ..said })
 }
 
 #[cfg(test)]
