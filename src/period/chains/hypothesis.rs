@@ -239,7 +239,7 @@ const MOST_IN_ORDER: usize = 20_000;
 fn best_of(found: Vec<Explained>) -> Vec<Explained> {
     let mut keep: Vec<usize> = Vec::new();
     let by_score = |e: &Explained| e.scored.score;
-    let by_share = |e: &Explained| e.scored.score * e.bytes;
+    let by_share = |e: &Explained| e.scored.score * e.of_chain;
     for value in [&by_score as &dyn Fn(&Explained) -> f64, &by_share] {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by(|&a, &b| value(&found[b]).total_cmp(&value(&found[a])).then(a.cmp(&b)));
@@ -404,29 +404,16 @@ struct Explained {
     of_chain: f64,
     /// Bytes of the list's bursts in the window.
     of_list: f64,
-    /// Bytes that the period explains: the chain's, or those of all bursts with a partner one period away if that is more.
-    bytes: f64,
 }
 
 impl Explained {
     fn of(list: &BurstList, scored: Scored) -> Self {
-        let Scored { chain, fit, extra, .. } = &scored;
+        let chain = &scored.chain;
         let (first, last) = (chain.first(), chain.last());
         let window = (list.start[first], list.end[last]);
         let of_chain: f64 = chain.indices().map(|i| list.bytes[i]).sum();
         let of_list: f64 = list.bytes[first..=last].iter().sum();
-        let mut bytes = of_chain;
-        let inside = last + 1 - first;
-        if fit.gap_deviation < 0.02 && *extra > 0.0 && inside > chain.len() {
-            let length = (window.1 - window.0).max(1e-12);
-            let tolerance = 0.01 * fit.period;
-            let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
-            let near = partner_share(list, first, last, fit.period, tolerance);
-            if near > chance {
-                bytes = bytes.max((near - chance) / (1.0 - chance) * of_list);
-            }
-        }
-        Self { scored, window, of_chain, of_list, bytes }
+        Self { scored, window, of_chain, of_list }
     }
 }
 
@@ -506,7 +493,7 @@ impl Source<'_> {
     /// Works out the features of a chain.
     fn describe(&self, kind: Kind, explained: Explained, slots_per_period: usize, multiples: Multiples) -> Hypothesis {
         let Source { index, list, context, stamp } = *self;
-        let Explained { scored, window, of_chain, of_list, bytes } = explained;
+        let Explained { scored, window, of_chain, of_list } = explained;
         let Scored { chain, fit, score, tolerance, extra } = scored;
         let profile = context.profile;
         let length = (window.1 - window.0).max(1e-12);
@@ -528,9 +515,9 @@ impl Source<'_> {
         let folded = multiples.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
         let n = chain.len() as f64;
         let traits = Traits {
-            share: bytes / context.bytes,
-            share_in_window: bytes / in_window.max(1e-300),
-            share_of_list: bytes / of_list.max(1e-300),
+            share: of_chain / context.bytes,
+            share_in_window: of_chain / in_window.max(1e-300),
+            share_of_list: of_chain / of_list.max(1e-300),
             fill: n / chain.slot_count() as f64,
             size_mad: median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>()),
             size_sd: deviation(&logs),
@@ -557,33 +544,11 @@ impl Source<'_> {
             tolerance,
             extra,
             window,
-            bytes,
+            bytes: of_chain,
             folds: multiples.slots.is_some(),
             judged: Judgment::default(),
         }
     }
-}
-
-/// Share of the bytes of the bursts `first..=last` that lie in bursts with a partner of like size one period away.
-fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, tolerance: f64) -> f64 {
-    let t = &list.start[first..=last];
-    let v = &list.bytes[first..=last];
-    let alike = |i: usize, j: usize| (v[i].max(1e-300).ln() - v[j].max(1e-300).ln()).abs() < 1.5;
-    let mut with = 0.0;
-    for i in 0..t.len() {
-        let has = [-period, period].iter().any(|shift| {
-            let x = t[i] + shift;
-            let near = t.partition_point(|&y| y < x);
-            [near.checked_sub(1), Some(near)]
-                .into_iter()
-                .flatten()
-                .any(|j| j < t.len() && (t[j] - x).abs() <= tolerance && alike(i, j))
-        });
-        if has {
-            with += v[i];
-        }
-    }
-    with / v.iter().sum::<f64>().max(1e-300)
 }
 
 /// See [`evidence`]; of a chain of `slot` seconds with one place a period or several.
