@@ -6,14 +6,10 @@
 //! the logit of the winner, calibrated on traces the weights had not seen, is the confidence. Weights and recipe are data:
 //! `weights.json`, made by `scripts/train_classifier.py`, described in `docs/confidence.md`.
 
-use super::bursts::BurstList;
 use super::hypothesis::{FEATURES, Hypothesis, Kind};
 use crate::period::chains::thresholds::LIMITS;
 use serde::Deserialize;
 use std::sync::OnceLock;
-
-/// Parts of a period that are looked for among the hypotheses.
-const MOST_PARTS: f64 = 6.0;
 
 /// Trained numbers.
 #[derive(Debug, Deserialize)]
@@ -113,38 +109,6 @@ pub(crate) fn winner_of(hypotheses: &[Hypothesis], some: &[usize]) -> Option<usi
         .copied()
         .filter(|&i| hypotheses[i].judged.pooled > top - LIMITS.close)
         .reduce(|a, b| if represents(&hypotheses[b]) > represents(&hypotheses[a]) { b } else { a })
-}
-
-/// The hypothesis with the bursts of `winner` and as many more between any two of them that no test tells from these, if it is sure
-/// by itself: of a period and its multiples the period is the answer.
-pub(crate) fn undivided(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize) -> usize {
-    let best = &hypotheses[winner];
-    let is_part = |h: &Hypothesis| {
-        let ratio = best.period() / h.period();
-        let parts = ratio.round();
-        (2.0..=MOST_PARTS).contains(&parts)
-            && (ratio / parts).ln().abs() < 0.25 * LIMITS.same_period
-            && h.judged.pooled > best.judged.pooled - LIMITS.part_handicap
-            && h.chain.len() as f64 >= 0.9 * parts * best.chain.len() as f64
-            && h.chain.slot_count() as f64 <= 1.2 * h.chain.len() as f64
-    };
-    let holds = |h: &Hypothesis| {
-        let onsets = &lists[h.list].start;
-        let near = |t: f64| {
-            let at = onsets.partition_point(|x| *x < t - 0.01 * h.period());
-            onsets.get(at).is_some_and(|x| *x <= t + 0.01 * h.period())
-        };
-        let shared = best.chain.onsets(&lists[best.list]).filter(|t| near(*t)).count();
-        shared as f64 >= 0.9 * best.chain.len() as f64
-    };
-    let plain = |h: &Hypothesis| !h.folds && matches!(h.kind, Kind::Chain | Kind::EveryBurst);
-    let parts: Vec<usize> = (0..hypotheses.len())
-        .filter(|&i| {
-            let h = &hypotheses[i];
-            h.judged.confidence >= LIMITS.second_look && plain(h) && is_part(h) && holds(h)
-        })
-        .collect();
-    if !best.folds { winner_of(hypotheses, &parts).unwrap_or(winner) } else { winner }
 }
 
 /// Bursts give better onsets than a modulation with the same period.

@@ -96,8 +96,6 @@ pub(crate) struct Hypothesis {
     pub window: (f64, f64),
     /// Bytes that the hypothesis explains.
     pub bytes: f64,
-    /// Its gaps or sizes repeat only after several slots.
-    pub folds: bool,
     pub features: [f64; FEATURES.len()],
     pub judged: Judgment,
 }
@@ -545,7 +543,6 @@ impl Source<'_> {
             extra,
             window,
             bytes: of_chain,
-            folds: multiples.slots.is_some(),
             judged: Judgment::default(),
         }
     }

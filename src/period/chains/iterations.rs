@@ -65,7 +65,6 @@ pub(crate) fn run(
             return;
         };
         let winner = if number == 0 { by_gaps(&mut hypotheses, winner, answer) } else { winner };
-        let winner = classifier::undivided(&hypotheses, &lists, winner);
         let mut chosen = accept(&mut hypotheses, &lists, winner, answer);
         let too_fast = fast(&hypotheses[winner]);
         if too_fast {

@@ -255,7 +255,6 @@ impl Signal {
         let h = Hypothesis {
             kind: Kind::Modulation,
             list: 0,
-            folds: false,
             features: features(Kind::Modulation, &fit, score, window, &traits, (context, context.grain)),
             chain: Arc::new(Chain { members: (0..n).collect(), slots: (0..n).collect() }),
             slots_per_period: 1,

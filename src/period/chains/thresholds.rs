@@ -79,8 +79,6 @@ thresholds! {
     /// Among periods this close to the best pooled logit the single strongest hypothesis wins.
     /// Half: 1, double: 0.
     close: f64 = 0.5;
-    /// Logit by which a period may be behind its multiple and still be the answer.
-    part_handicap: f64 = 2.0;
     /// Logit that a modulation has to be ahead of a chain with the same period to report it.
     /// Half: 3, double: 1.
     modulation_handicap: f64 = 4.0;
