@@ -119,7 +119,7 @@ fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, ans
     if hypotheses[winner].judged.confidence < answer {
         return Vec::new();
     }
-    let Some((winner, partner)) = nested::partners(hypotheses, lists, winner, answer) else {
+    let Some(partner) = nested::partner(hypotheses, lists, winner, answer) else {
         return std::iter::once(winner).chain(nested::larger(hypotheses, lists, winner, answer)).collect();
     };
     let is_longer = hypotheses[partner].period() > hypotheses[winner].period();

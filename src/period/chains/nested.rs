@@ -17,27 +17,8 @@ use std::sync::Arc;
 /// The partner must be likely by itself, not only because others agree with it.
 const OWN_LOGIT: f64 = 0.0;
 
-/// A hypothesis of the winner's period and the strongest one, at least as sure as `answer`, whose bursts contain its bursts or lie inside
-/// them. Where the winner holds only in part of the run, others of its period that hold longer are asked after it, the strongest first.
-pub(crate) fn partners(
-    hypotheses: &[Hypothesis],
-    lists: &[BurstList],
-    winner: usize,
-    answer: f64,
-) -> Option<(usize, usize)> {
-    let (period, held) = (hypotheses[winner].period(), hypotheses[winner].held());
-    let longer = |h: &Hypothesis| {
-        (h.period() / period).ln().abs() < LIMITS.agree
-            && h.held() > LIMITS.larger * held
-            && h.judged.logit >= OWN_LOGIT
-    };
-    let mut others: Vec<usize> = (0..hypotheses.len()).filter(|&i| longer(&hypotheses[i])).collect();
-    others.sort_by(|&a, &b| hypotheses[b].judged.logit.total_cmp(&hypotheses[a].judged.logit));
-    let mut all = std::iter::once(winner).chain(others);
-    all.find_map(|i| Some((i, partner(hypotheses, lists, i, answer)?)))
-}
-
-fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
+/// The strongest hypothesis, at least as sure as `answer`, whose bursts contain those of the winner or lie inside them.
+pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
     let best = &hypotheses[winner];
     if best.kind == Kind::Modulation {
         return None;
