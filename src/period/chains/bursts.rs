@@ -186,14 +186,14 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
     let mut seen = std::collections::HashSet::new();
     let mut lists: Vec<BurstList> =
         of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
-    let (longest, alike) = if erased.is_empty() { LIMITS.alike_first } else { LIMITS.alike_further };
-    without_alike(&mut lists, longest, alike);
+    without_alike(&mut lists);
     lists.iter_mut().for_each(BurstList::sum_up);
     lists
 }
 
-/// Drops lists of more than `longest` bursts that have as many, up to the share `alike`, as one before.
-fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
+/// Drops long lists that have nearly as many bursts as one before.
+fn without_alike(lists: &mut Vec<BurstList>) {
+    let (longest, alike) = LIMITS.alike;
     let mut long: Vec<usize> = Vec::new();
     lists.retain(|list| {
         let n = list.len();

@@ -31,14 +31,8 @@ thresholds! {
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 3, double: 4.
     background: f64 = 0.2;
-    /// The same over all levels: shortest list, share.
-    /// Half: 2, double: 0.
-    alike_first: (usize, f64) = (256, 0.15);
-    /// The same after a period was erased; what is left differs less between levels.
-    /// Half: 1, double: 0.
-    alike_further: (usize, f64) = (64, 0.2);
-
-    // Trial periods
+    /// Of lists of more bursts than the first number, those whose numbers differ by at most the second, a share, are alike: one is searched.
+    alike: (usize, f64) = (256, 0.15);
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
