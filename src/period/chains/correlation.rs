@@ -72,16 +72,12 @@ impl Correlation {
         Some(Self { values, block_maxima, width })
     }
 
-    /// Lags in seconds of the highest peaks, and of the first one that is nearly as high as the highest.
+    /// Lags in seconds of the highest peaks.
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
         let last = (LONGEST_LAG * a.len() as f64) as usize;
         let mut peaks: Vec<usize> = (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > 0.0).collect();
-        let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
-        let Some(&highest) = peaks.first() else {
-            return Vec::new();
-        };
         let mut periods: Vec<f64> = Vec::new();
         let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
         for k in peaks {
@@ -91,12 +87,6 @@ impl Correlation {
             }
             if periods.len() == PEAKS {
                 break;
-            }
-        }
-        if let Some(&k) = first.iter().find(|&&k| a[k] > 0.75 * a[highest]) {
-            let t = self.summit(k);
-            if apart(&periods, t) {
-                periods.push(t);
             }
         }
         periods
