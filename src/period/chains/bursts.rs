@@ -4,7 +4,7 @@
 //! merge distance (which pieces belong together) and in their smallest size (smaller bursts do not count). The right
 //! segmentation is nearly always among them; choosing it is left to the classifier.
 
-use super::stats::{median, weighted_quantile, weighted_quantile_of};
+use super::stats::{weighted_quantile, weighted_quantile_of};
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use rayon::prelude::*;
@@ -370,11 +370,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
             .collect();
         breaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut chosen: Vec<usize> = breaks.iter().take(3).map(|b| b.1).collect();
-        // among long gaps the breaks that matter are small next to those among the tiny gaps inside a burst
-        let median = median(&gaps);
-        chosen.extend(breaks.iter().filter(|b| gaps[b.1] > median).take(2).map(|b| b.1));
         chosen.sort_unstable();
-        chosen.dedup();
         for i in chosen {
             let ratio = (gaps[i + 1] / gaps[i]).ln();
             distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LARGEST_BREAK)));
