@@ -214,7 +214,8 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
         let merged = merged(&stretches, merge);
         let bytes: Vec<f64> =
             merged.iter().map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0)).collect();
-        let Some(reference) = usual_size(&bytes) else {
+        let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
+        let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
             continue;
         };
         for smallest in smallest_sizes(&bytes, reference) {
@@ -240,22 +241,6 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
         }
     }
     lists
-}
-
-/// The byte-weighted median of the sizes of bursts, and no more than three of them have: fewer cannot show a period, so that an initial
-/// state or a result that dwarfs all other bursts does not say how large a burst is.
-fn usual_size(bytes: &[f64]) -> Option<f64> {
-    let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
-    let median = weighted_quantile(&mut weighted, 0.5)?;
-    let mut largest = [0.0; 3];
-    for &b in bytes {
-        let at = largest.iter().position(|&l| b > l);
-        if let Some(at) = at {
-            largest[at..].rotate_right(1);
-            largest[at] = b;
-        }
-    }
-    Some(median.min(largest[2])).filter(|&size| size > 0.0)
 }
 
 /// Two lists with the same number of bursts and, nearly, the same sum of starts and of ends are the same list.
