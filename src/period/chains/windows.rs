@@ -35,10 +35,6 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
     let mut members: Vec<usize> = h.chain.indices().collect();
     let mut bytes = h.bytes;
     if h.kind == Kind::Chain {
-        let mostly = |steps: &[bool], share: f64| {
-            steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
-        };
-        let settled = mostly(&h.chain.regular_steps(list), 0.7);
         // a stretch with other gaps has another period; few gaps do not tell their spread well
         let spread = h.fit.gap_deviation * (1.0 + 2.0 / (h.chain.len() as f64 - 2.0).max(1.0));
         let tolerance = spread.clamp(0.005, h.tolerance.max(0.01));
@@ -55,9 +51,8 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             if chain.len() < 3 {
                 continue;
             }
-            chain.trim(&part);
             chain.drop_long_ends(&part, trial.period, 2);
-            if chain.len() < 3 || settled && !mostly(&chain.regular_steps(&part), 0.5) {
+            if chain.len() < 3 {
                 continue;
             }
             windows.push(span(&part, &chain));

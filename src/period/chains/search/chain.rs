@@ -86,36 +86,6 @@ impl Chain {
         let mut lengths: Vec<f64> = self.members.iter().map(|&i| length(list, i)).collect();
         (LIMITS.longest_burst * period).max(1.05 * median_of(&mut lengths)).min(period)
     }
-
-    /// For each step: one slot long, and no burst of like size (half to twice the chain's median) passed over.
-    pub fn regular_steps(&self, list: &BurstList) -> Vec<bool> {
-        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
-        let reference = median_of(&mut sizes);
-        let like = |i: usize| list.bytes[i] > 0.5 * reference && list.bytes[i] < 2.0 * reference;
-        self.members
-            .windows(2)
-            .zip(self.slots.windows(2))
-            .map(|(m, k)| k[1] - k[0] == 1 && !(m[0] as usize + 1..m[1] as usize).any(like))
-            .collect()
-    }
-
-    /// Cuts off ends of two or more irregular steps if most steps are regular: there another period rules, and the
-    /// chain only follows its every second or third burst.
-    pub fn trim(&mut self, list: &BurstList) {
-        let regular = self.regular_steps(list);
-        let share = |steps: &[bool]| steps.iter().filter(|&&r| r).count() as f64 / steps.len().max(1) as f64;
-        if regular.len() < 4 || share(&regular) < 0.5 {
-            return;
-        }
-        let (Some(first), Some(last)) = (regular.iter().position(|&r| r), regular.iter().rposition(|&r| r)) else {
-            return;
-        };
-        let from = if first >= 2 { first } else { 0 };
-        let to = if regular.len() - (last + 1) >= 2 { last + 1 } else { regular.len() };
-        if to >= from + 2 && share(&regular[from..to]) >= 0.7 {
-            self.cut(from, to);
-        }
-    }
 }
 
 fn length(list: &BurstList, i: u32) -> f64 {

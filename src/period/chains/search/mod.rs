@@ -83,8 +83,8 @@ pub(crate) struct Search<'a> {
     several: Scratch<LANES>,
     /// Converged results for each tolerance and price of a burst off the chain.
     settled: [[Vec<Scored>; 2]; 6],
-    /// Chains met lately, as found and as trimmed, with the fit of the latter.
-    fitted: VecDeque<(Chain, Arc<Chain>, Option<Fit>)>,
+    /// Chains met lately with their fits.
+    fitted: VecDeque<(Arc<Chain>, Option<Fit>)>,
 }
 
 /// Trials searched side by side.
@@ -246,25 +246,23 @@ impl<'a> Search<'a> {
         if found.len() < 3 {
             return None;
         }
-        let known = self.fitted.iter().position(|(raw, ..)| raw == found);
+        let known = self.fitted.iter().position(|(chain, _)| **chain == *found);
         let at = known.unwrap_or_else(|| {
             if self.fitted.len() == REMEMBERED {
                 self.fitted.pop_front();
             }
-            let mut trimmed = found.clone();
-            trimmed.trim(self.list);
-            self.fitted.push_back((found.clone(), Arc::new(trimmed), None));
+            self.fitted.push_back((Arc::new(found.clone()), None));
             self.fitted.len() - 1
         });
-        let (_, trimmed, fit) = &mut self.fitted[at];
-        let mut chain = Arc::clone(trimmed);
+        let (whole, fit) = &mut self.fitted[at];
+        let mut chain = Arc::clone(whole);
         if chain.has_long_end(self.list, trial.period) {
             Arc::make_mut(&mut chain).drop_long_ends(self.list, trial.period, 2);
         }
         if chain.len() < 3 {
             return None;
         }
-        let fit = if chain.len() == trimmed.len() {
+        let fit = if chain.len() == whole.len() {
             *fit.get_or_insert_with(|| chain.fit(self.list))
         } else {
             chain.fit(self.list)
