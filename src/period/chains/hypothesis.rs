@@ -216,16 +216,7 @@ pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Ve
         })
         .collect();
     let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, multiples)| source.compound(h, *multiples)).collect();
-    let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
-    for c in compounds {
-        let known = kept.iter().any(|h| {
-            h.kind == Kind::Compound && (h.period() / c.period()).ln().abs() < 0.01 && h.chain.len() >= c.chain.len()
-        });
-        if !known {
-            kept.push(c);
-        }
-    }
-    kept
+    kept.into_iter().map(|(h, _)| h).chain(compounds).collect()
 }
 
 /// Chains kept per list and ranking.
