@@ -28,7 +28,6 @@ pub(super) struct BoundedProfile {
     start: Option<f64>,
     end: Option<f64>,
     /// Spans before a step of the clock that is not certain yet.
-    #[serde(default)]
     mark: Option<usize>,
 }
 

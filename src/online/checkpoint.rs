@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::tail::{Faults, Form};
 
 /// Name and version of the file.
-const SCHEMA: &str = "iophase.predict-state.v4";
+const SCHEMA: &str = "iophase.predict-state.v5";
 
 /// How a source was read, and up to where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,16 +98,46 @@ pub fn store(path: &Path, bytes: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tail::Message;
+    use crate::online::Options;
+    use crate::record::{Interval, Op};
+
+    /// A state as this version stores it: twelve bursts, 10 s apart. `BLESS=1` stores it anew, which needs a new version once one is
+    /// released.
+    const STORED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/predict-state.v5.json");
+
+    fn burst(i: u32) -> Message {
+        let start = 10.0 * f64::from(i);
+        let row = Interval { op: Op::Write, start, end: start + 1.0, bytes: 1e6, ..Interval::default() };
+        Message { job: None, ranks: Some(4), transfers: vec![row] }
+    }
+
+    #[test]
+    fn a_stored_state_is_read_and_goes_on_as_the_run_that_stored_it() {
+        let mut jobs = Jobs::new(Options::default(), 2);
+        for i in 0..12 {
+            jobs.feed(&burst(i)).predict();
+        }
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(STORED, Checkpoint::new(None, Faults::default(), jobs.clone()).to_bytes().unwrap()).unwrap();
+        }
+        let mut stored = Checkpoint::load(Path::new(STORED)).unwrap().expect("a stored state");
+        for i in 12..15 {
+            let (here, there) = (jobs.feed(&burst(i)).predict(), stored.jobs.feed(&burst(i)).predict());
+            assert!(here.period_s.is_some_and(|t| (t - 10.0).abs() < 1e-6) && here.state.is_some());
+            assert_eq!(here, there);
+        }
+    }
 
     #[test]
     fn a_state_of_another_version_is_refused_by_its_name() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state");
         let old =
-            r#"{"schema":"iophase.predict-state.v3","reading":{"mark":null,"form":{"csv":"op,size,start"}},"jobs":{}}"#;
+            r#"{"schema":"iophase.predict-state.v4","reading":{"mark":null,"form":{"csv":"op,size,start"}},"jobs":{}}"#;
         fs::write(&path, old).unwrap();
         let e = Checkpoint::load(&path).unwrap_err().to_string();
-        assert!(e.contains("a state of iophase.predict-state.v3; expected a state of iophase.predict-state.v4"), "{e}");
+        assert!(e.contains("a state of iophase.predict-state.v4; expected a state of iophase.predict-state.v5"), "{e}");
         assert!(e.ends_with("remove it to begin anew"), "{e}");
     }
 }

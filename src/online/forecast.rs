@@ -29,7 +29,6 @@ pub(super) struct Forecast {
     /// Seconds from the true onset of a burst to the one at the threshold.
     lead_s: f64,
     /// One burst a period, known by its own start.
-    #[serde(default)]
     simple: bool,
 }
 
@@ -37,19 +36,16 @@ pub(super) struct Forecast {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct WindowAnalysis {
     /// The period that holds now.
-    #[serde(rename = "outlook")]
     pub(super) forecast: Option<Forecast>,
     /// Period and probability of the best rejected hypothesis, if no period was found.
     pub(super) rejected: Option<(f64, f64)>,
     /// The burst threshold, if a period was found.
-    #[serde(rename = "cut")]
     pub(super) threshold: Option<BurstThreshold>,
     /// First and last burst of the window in which the period holds now, and their number.
     pub(super) holds: Option<(f64, f64, usize)>,
     /// Share of the bytes that the period explains.
     pub(super) share: f64,
     /// The rhythm at the end of the data, also if it is not that of the job.
-    #[serde(default)]
     pub(super) rhythm: Option<Rhythm>,
 }
 
@@ -126,7 +122,7 @@ impl Forecast {
         let cycles = (last - self.next_start_s) / period + 1.0;
         let periods = cycles.round();
         // neither clock nor drift need have gone on through a pause
-        let paused = periods.abs() > f64::from(LIMITS.missed) + 1.0 || (cycles - periods).abs() > LIMITS.in_phase;
+        let paused = periods.abs() > LIMITS.missed + 1.0 || (cycles - periods).abs() > LIMITS.in_phase;
         let gap_s = self.gap_s.map(|gap| {
             let bursts = if paused { 0.0 } else { ((last - self.next_start_s) / gap + 1.0).round().max(0.0) };
             (gap + self.drift_s * bursts).clamp(0.5 * period, 2.0 * period)
@@ -164,7 +160,7 @@ impl Forecast {
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
         if compound {
-            if now_s > last.start_s + (f64::from(LIMITS.missed) + 1.0) * period {
+            if now_s > last.start_s + (LIMITS.missed + 1.0) * period {
                 return None;
             }
             next = next_of_compound(f, profile, threshold, now_s);
@@ -177,9 +173,9 @@ impl Forecast {
             }
             next -= if f.clock == Clock::Renewal && began.is_none() { lead.last_s } else { lead.typical_s };
         }
-        let mut missed = 0;
+        let mut missed = 0.0;
         while next <= now_s {
-            missed += 1;
+            missed += 1.0;
             if missed > LIMITS.missed {
                 return None;
             }

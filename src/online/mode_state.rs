@@ -17,17 +17,12 @@ use crate::signal::{Mode, Span};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ModeState {
     pub(super) mode: Mode,
-    #[serde(rename = "picture")]
     profile: BoundedProfile,
-    #[serde(rename = "rhythm")]
     regime: RegimeTracker,
-    #[serde(rename = "answer")]
     pub(super) analysis: WindowAnalysis,
     /// The last forecast: a pause outlives it.
-    #[serde(default)]
     last: Option<Forecast>,
     /// End of the data at the last analysis, and the bursts that have come as forecast since.
-    #[serde(default)]
     carried: (f64, u64),
     /// Bytes so far.
     pub(super) fed: f64,
@@ -35,7 +30,6 @@ pub(super) struct ModeState {
     settled: bool,
     /// The analysis is older than the data.
     stale: bool,
-    #[serde(default)]
     interior: BurstInterior,
 }
 
@@ -135,7 +129,7 @@ impl ModeState {
         };
         let change = self.regime.follow(&profile, &self.analysis, now_s, &since);
         if let (Some((period_s, last_s)), Some(o)) = (self.regime.kept(), &self.last)
-            && (o.period_s / period_s).ln().abs() <= LIMITS.kept_period
+            && (o.period_s / period_s).ln().abs() <= LIMITS.same_period
         {
             self.analysis.forecast = Some(o.later(last_s, now_s));
             self.analysis.holds = before.holds;

@@ -19,7 +19,7 @@ pub(super) struct OnsetCorrection {
 
 /// The correction for `bursts`, which follow the period at the threshold `cut`.
 pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], period_s: f64) -> OnsetCorrection {
-    let recent = &bursts[bursts.len().saturating_sub(LIMITS.onset_recent)..];
+    let recent = &bursts[bursts.len().saturating_sub(LIMITS.recent)..];
     let pieces = chains::cut(profile, cut.threshold, 0.0);
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return OnsetCorrection::default() };
     let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s, false)).max(LIMITS.onset_steady * period_s);

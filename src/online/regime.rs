@@ -35,7 +35,6 @@ pub(super) enum Change {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RegimeTracker {
     method: ChangeMethod,
-    #[serde(rename = "beat")]
     current: Option<CurrentPeriod>,
     sizes: ChangeDetector,
     /// End of the latest burst whose size was observed.
@@ -43,7 +42,6 @@ pub(super) struct RegimeTracker {
     /// The regime goes on although the analysis of the window does not find it.
     keeps: bool,
     /// The other period that the analysis has been sure of, and since when.
-    #[serde(default)]
     rival: Option<(f64, f64)>,
 }
 
@@ -116,7 +114,7 @@ impl RegimeTracker {
         match found {
             Some(found) if found.same(&current) => {
                 // after a pause it begins anew
-                let goes_on = found.since_s - current.until_s <= (LIMITS.missed_cycles + 0.5) * current.period_s;
+                let goes_on = found.since_s - current.until_s <= (LIMITS.missed + 1.5) * current.period_s;
                 let since_s = if goes_on { current.since_s.min(found.since_s) } else { found.since_s };
                 let confidence = found.confidence.max(current.confidence);
                 let until_s = found.until_s.max(current.until_s);
@@ -151,7 +149,7 @@ impl RegimeTracker {
     pub(super) fn set_back(&mut self, to_s: f64) {
         if let Some(c) = &mut self.current {
             let lasted = c.until_s - c.since_s;
-            c.until_s = to_s - LIMITS.missed_cycles * c.period_s;
+            c.until_s = to_s - (LIMITS.missed + 1.0) * c.period_s;
             c.since_s = c.until_s - lasted;
             c.stretch = None;
         }

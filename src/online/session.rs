@@ -31,7 +31,6 @@ options! {
         /// When [`Session::due`] says that a prediction is due.
         pub every: Every,
         /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside bursts is not.
-        #[serde(default)]
         pub min_period_s: Option<f64>,
     }
 }
@@ -61,21 +60,16 @@ pub struct Session {
     sequence: u64,
     now_s: Option<f64>,
     ranks: Option<u64>,
-    #[serde(rename = "channels")]
     modes: Vec<ModeState>,
     trigger: Trigger,
-    #[serde(default)]
     clock_step: ClockStep,
     /// What is left for analyses.
-    #[serde(default)]
     allowance: Allowance,
     /// Predictions were left out, and that was said.
-    #[serde(default)]
     left_out: bool,
     history: History,
     automaton: Automaton,
     /// The mode reported last.
-    #[serde(rename = "told")]
     reported: Option<Mode>,
     /// Period of the last prediction and how many before it agreed.
     last: Option<(f64, u32)>,
@@ -84,10 +78,8 @@ pub struct Session {
     unusable: u64,
     warnings: Vec<Warning>,
     /// A change that no prediction has reported.
-    #[serde(default)]
     unreported_change_s: Option<f64>,
     /// There are new data since the last prediction.
-    #[serde(rename = "news")]
     updated: bool,
 }
 
@@ -336,7 +328,7 @@ impl Session {
         self.forecast_into(&mut p);
         let period = p.period_s.filter(|_| p.periodic);
         let hits = match (self.last, period) {
-            (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= LIMITS.state_period => hits + 1,
+            (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= LIMITS.same_period => hits + 1,
             _ => 0,
         };
         self.last = period.map(|t| (t, hits));

@@ -45,7 +45,7 @@ thresholds! {
     parting: f64 = 0.25;
     /// Bursts that may be missing before the period is over.
     /// Half: 0, double: 0.
-    missed: u32 = 2;
+    missed: f64 = 2.0;
 
     // Rhythms inside bursts
     /// Periods without a burst that are a pause.
@@ -57,9 +57,6 @@ thresholds! {
     /// Levels tried below the burst threshold, each half of the one above.
     /// Half: 0, double: 0.
     halvings: i32 = 10;
-    /// Latest bursts looked at.
-    /// Half: 0, double: 0.
-    onset_recent: usize = 32;
     /// Earlier onsets may scatter this many times as much as the bursts do,
     /// Half: 0, double: 0.
     onset_scatter: f64 = 1.25;
@@ -86,9 +83,6 @@ thresholds! {
     /// In a window that begins with a regime a period has to hold over this share of it.
     /// Half: 4, double: 2.
     window_share: f64 = 0.2;
-    /// Periods closer than this in log are one.
-    /// Half: 0, double: 0.
-    kept_period: f64 = 0.1;
     /// The window is cut this share of a period before the first burst that is kept.
     /// Half: 1, double: 2.
     margin: f64 = 0.25;
@@ -98,9 +92,6 @@ thresholds! {
     /// with this confidence.
     /// Half: 2, double: 3.
     settled_confidence: f64 = 0.9;
-    /// Two predictions in a row agree if their periods are closer than this in log.
-    /// Half: 0, double: 0.
-    state_period: f64 = 0.1;
     /// Another mode is reported once it has moved this many times the bytes of the one reported.
     /// Half: 0, double: 0.
     clearly_more: f64 = 1.5;
@@ -141,9 +132,6 @@ thresholds! {
     /// and at most this share.
     /// Half: 0, double: 0.
     in_phase_most: f64 = 0.05;
-    /// Cycles in a row that may be empty, plus one.
-    /// Half: 1, double: 0.
-    missed_cycles: f64 = 3.0;
     /// Periods, the longer of both, that a regime has to last before its end is a change.
     /// Half: 2, double: 3.
     established: f64 = 2.9;
@@ -153,9 +141,6 @@ thresholds! {
     /// Where the new bursts fall on multiples of the period, cycles asked for per multiple.
     /// Half: 0, double: 0.
     multiple: f64 = 2.0;
-    /// Share of the typical idle time that does not part two bursts where the longest one is measured.
-    /// Half: 0, double: 0.
-    longest_parting: f64 = 0.25;
     /// A burst within this share of the period of its place continues the regime.
     /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
@@ -209,9 +194,6 @@ thresholds! {
     /// Bytes between the former bursts, over those in the new ones, that may be such bursts without edges.
     /// Half: 0, double: 0.
     blurred: f64 = 0.5;
-    /// Confidence in the new period that the analysis of what follows needs.
-    /// Half: 0, double: 1.
-    confirmed: f64 = 0.8;
     /// Such analyses per update.
     /// Half: 0, double: 0.
     looks: usize = 2;
@@ -237,9 +219,6 @@ thresholds! {
     /// Share of a gap that has to be idle: bursts that touch are pieces of one.
     /// Half: 0, double: 0.
     apart: f64 = 0.1;
-    /// Bursts with less than this share of the bytes of a burst are noise.
-    /// Half: 1, double: 1.
-    smallest_new: f64 = 0.2;
     /// Periods of the next regime that the former one has to last.
     /// Half: 0, double: 0.
     outlasts: f64 = 1.25;

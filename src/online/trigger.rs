@@ -74,7 +74,6 @@ pub(super) struct Trigger {
     end_s: Option<f64>,
     longest_idle_s: f64,
     /// A much longer one since a burst is known: a pause, unless another follows. It must not hide the bursts after it.
-    #[serde(default)]
     pause_s: Option<f64>,
     /// Share of the bytes of the burst that has begun at which the next prediction is due.
     waits_for: Option<f64>,

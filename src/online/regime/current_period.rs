@@ -18,7 +18,6 @@ const PARTS: [f64; 2] = [2.0, 3.0];
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct CurrentPeriod {
     pub(super) period_s: f64,
-    #[serde(rename = "cut")]
     pub(super) threshold: BurstThreshold,
     /// First burst.
     pub(super) since_s: f64,
@@ -31,7 +30,6 @@ pub(super) struct CurrentPeriod {
     /// Highest confidence of any analysis in it.
     pub(super) confidence: f64,
     /// First burst since the last pause, and the seconds between it and that of the stretch before.
-    #[serde(default)]
     pub(super) stretch: Option<(f64, f64)>,
 }
 
@@ -115,7 +113,7 @@ impl CurrentPeriod {
 
     /// The bursts of the window and smaller ones, whole although the profile shows idle times inside the latest.
     fn parted(&self, profile: &Profile) -> Vec<Burst> {
-        let merge_s = self.threshold.merge_s.max(LIMITS.longest_parting * typical_idle(profile));
+        let merge_s = self.threshold.merge_s.max(LIMITS.parting * typical_idle(profile));
         chains::cut(profile, self.threshold.threshold, merge_s)
     }
 
@@ -166,7 +164,7 @@ impl CurrentPeriod {
             return;
         }
         let first_s = bursts.iter().find(|b| b.start_s > self.until_s).map_or(before.start_s, |b| b.start_s);
-        if first_s > self.until_s + LIMITS.missed_cycles * self.period_s {
+        if first_s > self.until_s + (LIMITS.missed + 1.0) * self.period_s {
             let between_s = first_s - self.stretch.map_or(self.since_s, |s| s.0);
             let recurs =
                 self.stretch.is_some_and(|(_, earlier_s)| (between_s / earlier_s).ln().abs() <= LIMITS.resumed);
@@ -184,7 +182,7 @@ impl CurrentPeriod {
     pub(super) fn advance(&mut self, profile: &Profile) {
         for b in self.threshold.bursts(profile) {
             let cycles = (b.start_s - self.until_s) / self.period_s;
-            if (1.0..=LIMITS.missed_cycles).contains(&cycles.round())
+            if (1.0..=LIMITS.missed + 1.0).contains(&cycles.round())
                 && (cycles - cycles.round()).abs() <= LIMITS.in_phase
             {
                 self.until_s = b.start_s;

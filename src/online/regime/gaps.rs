@@ -43,7 +43,7 @@ pub(super) fn new_regime(
         all.retain(|b| b.end_s >= current.since_s && whole(b));
         let lately = Spread::of(all.iter().filter(after).map(|b| b.bytes)).map_or(0.0, |s| s.median);
         for bytes in [current.threshold.bytes, lately.min(current.threshold.bytes)] {
-            let of_size = all.iter().filter(|b| b.bytes >= LIMITS.smallest_new * bytes);
+            let of_size = all.iter().filter(|b| b.bytes >= LIMITS.smallest_burst * bytes);
             let bursts: Vec<&Burst> = of_size.collect();
             let bursts = &bursts[bursts.len().saturating_sub(MEMORY + 1)..];
             let starts: Vec<f64> = bursts.iter().map(|b| b.start_s).collect();
@@ -158,7 +158,7 @@ impl Looks<'_> {
             self.made.push((first, CurrentPeriod::of(&(self.since)(first))));
         }
         let (_, found) = *self.made.get(known.unwrap_or(self.made.len() - 1))?;
-        found.filter(|b| b.confidence >= LIMITS.confirmed && (b.period_s / period_s).ln().abs() <= LIMITS.same_period)
+        found.filter(|b| b.confidence >= LIMITS.other_confidence && (b.period_s / period_s).ln().abs() <= LIMITS.same_period)
     }
 }
 

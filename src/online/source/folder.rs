@@ -318,7 +318,7 @@ mod tests {
         let rows = |start: u32| format!("op,start,end,size\nwrite,{start},{start}.5,100\n");
         fs::write(at("b.csv"), rows(3)).unwrap();
         fs::write(at("a.csv"), rows(1)).unwrap();
-        fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v4\",\"jobs\":{}}").unwrap();
+        fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v5\",\"jobs\":{}}").unwrap();
         fs::write(at("out"), "").unwrap();
         let out = at("out");
         let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[&out], ONCE).unwrap();
