@@ -158,7 +158,9 @@ impl Looks<'_> {
             self.made.push((first, CurrentPeriod::of(&(self.since)(first))));
         }
         let (_, found) = *self.made.get(known.unwrap_or(self.made.len() - 1))?;
-        found.filter(|b| b.confidence >= LIMITS.other_confidence && (b.period_s / period_s).ln().abs() <= LIMITS.same_period)
+        found.filter(|b| {
+            b.confidence >= LIMITS.other_confidence && (b.period_s / period_s).ln().abs() <= LIMITS.same_period
+        })
     }
 }
 
