@@ -3,6 +3,8 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::{erfc, erfc_inv};
 
+use crate::transform;
+
 /// Larger samples are thinned to this many values, evenly by rank.
 const MOST: usize = 1000;
 /// Up to this many values a side the distribution of Mann and Whitney's U is counted; of more it is taken to be normal.
@@ -33,9 +35,7 @@ fn sorted(x: &[f64]) -> Vec<f64> {
 
 /// The median; `None` of nothing.
 pub(super) fn median(x: &[f64]) -> Option<f64> {
-    let v = sorted(x);
-    let n = v.len();
-    (n > 0).then(|| 0.5 * (v[(n - 1) / 2] + v[n / 2]))
+    transform::median(&mut sorted(x))
 }
 
 /// The median of all differences, with the interval that Mann and Whitney's test does not reject (Hodges & Lehmann, Annals of

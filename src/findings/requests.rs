@@ -9,10 +9,10 @@ use foldhash::fast::FixedState;
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
 use crate::facts::{CALLS, Counted};
-use crate::formats::rates::median;
 use crate::record::{
     CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET, sort_by_number,
 };
+use crate::transform::upper_median;
 
 /// Requests below this many bytes are tiny.
 pub(super) const TINY: u64 = 4096;
@@ -112,9 +112,9 @@ pub(super) struct Rates {
 impl Rates {
     fn of(rates: Numbered<Vec<f64>>) -> Rates {
         let mut all: Vec<f64> = rates.values().flatten().copied().collect();
-        let of_all = median(&mut all);
+        let of_all = upper_median(&mut all);
         let enough = rates.into_iter().filter(|(_, rates)| rates.len() >= 8);
-        let of_ranks = enough.filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?))).collect();
+        let of_ranks = enough.filter_map(|(rank, mut rates)| Some((rank, upper_median(&mut rates)?))).collect();
         Rates { of_ranks, of_all }
     }
 
@@ -155,7 +155,7 @@ impl Tail {
         }
         let (all_s, max_s) = slowest.iter().fold((0.0, 0.0), |(all, max): (f64, f64), t| (all + t.0, max.max(t.0)));
         let share = if sum > 0.0 { all_s / sum } else { 0.0 };
-        let median_s = median(&mut times.iter().map(|t| t.0).collect::<Vec<f64>>())?;
+        let median_s = upper_median(&mut times.iter().map(|t| t.0).collect::<Vec<f64>>())?;
         let excess = |(s, n): &(f64, u64)| (*s, (s - *n as f64 * median_s).max(0.0));
         let (time_s, lost_s) =
             of_ranks.values().map(excess).fold((0.0, 0.0), |most, x| if x.1 > most.1 { x } else { most });
@@ -512,7 +512,7 @@ impl Sizes {
             if faulty.len() < Self::ENOUGH {
                 continue;
             }
-            let more = (median(&mut faulty)? - median(sound)?).max(0.0);
+            let more = (upper_median(&mut faulty)? - upper_median(sound)?).max(0.0);
             for (rank, (count, _)) in ranks {
                 *lost.entry(rank).or_default() += count as f64 * more;
             }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::bursts::mann_whitney;
 use super::outcome::Part;
 use crate::facts::Counted;
-use crate::formats::rates::median;
 use crate::record::{Counters, FileId, Request, Requests, Striping, Trace, UNKNOWN_OFFSET};
+use crate::transform::upper_median;
 
 /// Rates kept of a target and class of size.
 const KEPT: usize = 1 << 14;
@@ -130,8 +130,8 @@ impl Targets {
             if theirs.is_empty() {
                 return None;
             }
-            let usual = median(&mut theirs)?;
-            let ratio = median(&mut class.costs.clone())? / usual;
+            let usual = upper_median(&mut theirs)?;
+            let ratio = upper_median(&mut class.costs.clone())? / usual;
             if ratio.is_nan() || ratio <= factor || mann_whitney(&class.costs, &theirs) >= p {
                 return None;
             }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::thresholds::LIMITS;
 use crate::record::Warning;
+use crate::transform::upper_median;
 use crate::units::{counted, seconds};
 
 /// What a value says.
@@ -278,13 +279,7 @@ pub(crate) fn median_step(times: &[f64]) -> Option<f64> {
     let stride = times.len() / ENOUGH + 1;
     let mut steps: Vec<f64> =
         times.windows(2).step_by(stride).map(|w| w[1] - w[0]).filter(|d| *d > 0.0 && d.is_finite()).collect();
-    median(&mut steps)
-}
-
-/// The median, of an even number of values the upper one.
-pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
-    let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+    upper_median(&mut steps)
 }
 
 /// Orders rows by time and adds up those of equal time; says how many rows came out of order, and how many were added to others.

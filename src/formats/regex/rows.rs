@@ -10,13 +10,13 @@ use super::super::lines::{Bad, Follower, LineDecoder, Taken, Transfers, lines};
 use super::super::number::{parse_f64, parse_f64_minus};
 use super::super::op_name::op_of;
 use super::super::options::ReadOptions;
-use super::super::rates::median;
 use super::super::source::Source;
 use super::super::thresholds::LIMITS;
 use super::patterns::{Group, Patterns, RowPattern};
 use super::quantity::{self, Kind, Unit};
 use crate::error::Result;
 use crate::record::{Data, FileId, Interval, Op, Request, Requests, RowSink, Trace, Warning, is_amount, is_time};
+use crate::transform::upper_median;
 
 /// Most curves of rates that are followed at one time.
 const MOST_CURVES: usize = 1 << 16;
@@ -258,7 +258,7 @@ fn hold_until_next(rows: &mut [Request]) {
     for mut places in curves.into_values() {
         places.sort_by(|&a, &b| rows[a].start.total_cmp(&rows[b].start));
         let mut steps: Vec<f64> = places.windows(2).map(|w| rows[w[1]].start - rows[w[0]].start).collect();
-        steps.push(median(&mut steps.clone()).unwrap_or(0.0));
+        steps.push(upper_median(&mut steps.clone()).unwrap_or(0.0));
         for (&i, step) in places.iter().zip(steps) {
             let r = &mut rows[i];
             r.end = r.start + step;

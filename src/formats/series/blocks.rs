@@ -10,9 +10,10 @@ use crate::formats::dates::{DAY, Midnights, Moment, Order, Orders};
 use crate::formats::lines::{Bad, Taken, lines, quote};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
-use crate::formats::rates::{ValueKind, median};
+use crate::formats::rates::ValueKind;
 use crate::formats::thresholds::LIMITS;
 use crate::record::Warning;
+use crate::transform::upper_median;
 
 /// A tool.
 struct Tool {
@@ -675,7 +676,7 @@ fn usual_step(blocks: &[Block]) -> Option<f64> {
         // runs of one block each, whose header says when it began
         steps = blocks.iter().filter(|b| b.start.is_some()).filter_map(|b| Some(b.stated?.0)).collect();
     }
-    median(&mut steps)
+    upper_median(&mut steps)
 }
 
 /// Seconds from the block before to this one, of the same run.

@@ -20,6 +20,7 @@ use crate::record::{
     Timing, Trace, Warning, is_amount, is_time,
 };
 use crate::remedy::Remedy;
+use crate::transform::upper_median;
 
 /// Seconds of the step of a local clock at the begin and the end of summer time.
 const HOUR: f64 = 3600.0;
@@ -534,7 +535,7 @@ fn usual_step(g: &Group) -> Option<f64> {
         return rates::median_step(&g.times);
     }
     let mut lengths: Vec<f64> = g.lengths.iter().copied().filter(|l| l.is_finite() && *l > 0.0).collect();
-    rates::median(&mut lengths)
+    upper_median(&mut lengths)
 }
 
 /// True if values that nobody calls a counter never fall and rise again and again.

@@ -1,5 +1,7 @@
 //! Small statistics on slices.
 
+use crate::transform;
+
 /// Median; 0 for an empty slice.
 pub(crate) fn median(x: &[f64]) -> f64 {
     median_of(&mut x.to_vec())
@@ -7,16 +9,7 @@ pub(crate) fn median(x: &[f64]) -> f64 {
 
 /// Median of a buffer that may be reordered; 0 for an empty one.
 pub(crate) fn median_of(x: &mut [f64]) -> f64 {
-    let n = x.len();
-    if n == 0 {
-        return 0.0;
-    }
-    let (below, &mut upper, _) = x.select_nth_unstable_by(n / 2, f64::total_cmp);
-    if n % 2 == 1 {
-        return upper;
-    }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    0.5 * (lower + upper)
+    transform::median(x).unwrap_or(0.0)
 }
 
 /// Mean; 0 for an empty slice.
