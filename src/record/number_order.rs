@@ -9,7 +9,7 @@ pub(crate) const DIGITS_FROM: usize = 1 << 12;
 /// Digits of a number between the least and the largest one, and bits of each: up to this many rows, and beyond.
 const FEW_DIGITS: (usize, u32, u32) = (1 << 16, 2, 11);
 const MANY_DIGITS: (u32, u32) = (3, 10);
-/// A row stands below its digits.
+/// Low bits of a key: the row. The digits are above.
 const ROW_BITS: u32 = 32;
 
 /// Sorts rows by a number of each, those of one number by `tie`; the sort is stable.

@@ -31,7 +31,7 @@ thresholds! {
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 3, double: 4.
     background: f64 = 0.2;
-    /// Of lists of more bursts than the first number, those whose numbers differ by at most the second, a share, are alike: one is searched.
+    /// Of lists with more bursts than the first number, those whose counts differ by at most the second, a share, are searched once.
     alike: (usize, f64) = (256, 0.15);
 
     // Chain search
