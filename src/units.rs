@@ -127,6 +127,12 @@ pub fn seconds(x: f64) -> String {
     }
 }
 
+/// The same without minutes and hours.
+pub fn short_seconds(x: f64) -> String {
+    let text = seconds(x);
+    text.split(" (").next().unwrap_or_default().to_owned()
+}
+
 fn four_digits(x: f64) -> String {
     let places = (3 - x.abs().log10().floor() as i32).clamp(0, 3) as usize;
     format!("{x:.places$}")
@@ -175,9 +181,9 @@ pub fn grouped(x: impl std::fmt::Display) -> String {
 /// `1 file`, `2 files`, `3 activities`.
 pub fn counted(n: u64, noun: &str) -> String {
     let number = grouped(n);
-    match noun.strip_suffix("ty") {
+    match noun.strip_suffix('y') {
         _ if n == 1 => format!("{number} {noun}"),
-        Some(stem) => format!("{number} {stem}ties"),
+        Some(stem) => format!("{number} {stem}ies"),
         None if noun.ends_with("ss") || noun.ends_with("ch") => format!("{number} {noun}es"),
         None => format!("{number} {noun}s"),
     }

@@ -2,7 +2,7 @@
 
 use super::io_time::layer_name;
 use super::layout::{Style, headline, line, warnings};
-use super::units;
+use super::units::{self, short_seconds};
 use crate::compare::{Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row, Side};
 
 /// Differences of a kind shown without `-v`.
@@ -23,10 +23,9 @@ pub fn comparison(c: &Comparison, style: Style) -> String {
     interval(&mut out, c);
     let shown = if style.verbose { usize::MAX } else { REASONS };
     for (i, r) in c.reasons.iter().take(shown).enumerate() {
-        let cost = r
-            .lost_s
-            .filter(|s| significant(c, *s))
-            .map_or(String::new(), |s| format!("; {} {}", if s > 0.0 { "costs" } else { "saves" }, short(s.abs())));
+        let cost = r.lost_s.filter(|s| significant(c, *s)).map_or(String::new(), |s| {
+            format!("; {} {}", if s > 0.0 { "costs" } else { "saves" }, short_seconds(s.abs()))
+        });
         let list = |all: &[String]| if all.is_empty() { String::new() } else { format!("; {}", all.join(", ")) };
         let text = format!("{}{cost}{}{}", row(&r.row), list(&r.codes), list(&r.files));
         line(&mut out, if i == 0 { "reasons" } else { "" }, &text);
@@ -70,7 +69,11 @@ pub fn comparison(c: &Comparison, style: Style) -> String {
     let f = &c.findings;
     let mut codes: Vec<String> = f.new.iter().map(|code| format!("{code} is new")).collect();
     codes.extend(f.gone.iter().map(|code| format!("{code} is gone")));
-    codes.extend(f.changed.iter().map(|x| format!("{} lost {} to {}", x.code, short(x.before_s), short(x.after_s))));
+    codes.extend(
+        f.changed
+            .iter()
+            .map(|x| format!("{} lost {} to {}", x.code, short_seconds(x.before_s), short_seconds(x.after_s))),
+    );
     section(&mut out, "findings", codes, style);
     let edge = |g: &crate::compare::GraphChange| {
         format!("{} > {}: {} to {} a case", g.from, g.to, units::digits(g.before), units::digits(g.after))
@@ -101,12 +104,6 @@ fn section(out: &mut String, name: &str, all: Vec<String>, style: Style) {
     if all.len() > shown {
         line(out, "", &format!("{} more; -v shows them", all.len() - shown));
     }
-}
-
-/// Seconds without minutes and hours behind them.
-fn short(s: f64) -> String {
-    let text = units::seconds(s);
-    text.split(" (").next().unwrap_or_default().to_owned()
 }
 
 /// A cost that is worth a word.
@@ -145,7 +142,7 @@ pub(super) fn verdict(c: &Comparison) -> String {
 
 /// Run times: `run 23.07 s to 11.33 s`.
 fn runs(t: &IoTimeChange) -> String {
-    let [before, after] = t.run_s.map(short);
+    let [before, after] = t.run_s.map(short_seconds);
     format!("run {before} to {after}")
 }
 
@@ -155,7 +152,7 @@ fn difference(t: &IoTimeChange) -> String {
     let share = if before > 0.0 { percent(1.0 + change / before) } else { String::new() };
     let word = if change > 0.0 { "more" } else { "less" };
     let place = t.layer.as_deref().and_then(layer_name).map_or(String::new(), |name| format!(" in {name}"));
-    format!("{} {word} I/O{share},{place} {}", short(change.abs()), io_times(t))
+    format!("{} {word} I/O{share},{place} {}", short_seconds(change.abs()), io_times(t))
 }
 
 /// By the run times if they differ as the time in I/O does, else by that alone.
@@ -171,7 +168,7 @@ fn faster_or_slower(t: &IoTimeChange, word: &str) -> String {
 /// Changes of the lengths of bursts.
 fn bursts(c: &Comparison) -> String {
     let length = |r: &Row| {
-        let [a, b] = [r.before, r.after].map(|x| short(x.unwrap_or(0.0)));
+        let [a, b] = [r.before, r.after].map(|x| short_seconds(x.unwrap_or(0.0)));
         let name = r.what.trim_end_matches(": length");
         format!(", {name} of {a} now take {b} each{}", p_value(r.p))
     };
@@ -187,8 +184,8 @@ fn is_bounded(t: &IoTimeChange) -> bool {
 fn io_times(t: &IoTimeChange) -> String {
     let [high_a, high_b] = t.high_s.unwrap_or_default();
     let side = |low: Option<f64>, high: f64| match low {
-        Some(low) if high > 1.01 * low => format!("between {} and {}", short(low), short(high)),
-        low => short(low.unwrap_or(0.0)),
+        Some(low) if high > 1.01 * low => format!("between {} and {}", short_seconds(low), short_seconds(high)),
+        low => short_seconds(low.unwrap_or(0.0)),
     };
     format!("{} to {}", side(t.before_s, high_a), side(t.after_s, high_b))
 }
@@ -208,7 +205,7 @@ fn beyond(command: &str, other: &str) -> String {
 fn listed<'a>(c: &Comparison, reasons: impl Iterator<Item = &'a Reason>) -> String {
     let reasons: Vec<String> = reasons.take(2).map(|r| row(&r.row)).collect();
     if reasons.is_empty() {
-        return units::counted(c.files.len() as u64, "file family").replace("familys", "families") + " differ";
+        return units::counted(c.files.len() as u64, "file family") + " differ";
     }
     reasons.join("; ")
 }
@@ -233,7 +230,7 @@ fn interval(out: &mut String, c: &Comparison) {
 }
 
 fn signed(s: f64) -> String {
-    if s < 0.0 { format!("−{}", short(-s)) } else { format!("+{}", short(s)) }
+    if s < 0.0 { format!("−{}", short_seconds(-s)) } else { format!("+{}", short_seconds(s)) }
 }
 
 fn p_value(p: Option<f64>) -> String {
@@ -248,7 +245,7 @@ fn p_value(p: Option<f64>) -> String {
 fn value(x: Option<f64>, unit: &str) -> String {
     let Some(x) = x else { return "none".into() };
     match unit {
-        "s" => short(x),
+        "s" => short_seconds(x),
         "bytes" => units::bytes(x),
         "bytes/s" => units::rate(x),
         "count" => units::grouped(x.round() as i64),

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::io_time;
 use super::layout::{self, Style, line, warnings};
-use super::{io_time, units};
+use super::units::{self, short_seconds};
 use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
 /// Findings above `info`, and others, that are shown without `-v`.
@@ -78,7 +79,7 @@ fn number(f: &Findings) -> String {
     let counted = |n: usize| units::counted(n as u64, "finding");
     let severe: Vec<&&Finding> = all.iter().filter(|x| x.severity != Severity::Info).collect();
     let costliest = severe.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
-    let cost = if costliest > 0.0 { format!(", the costliest {}", short(costliest)) } else { String::new() };
+    let cost = if costliest > 0.0 { format!(", the costliest {}", short_seconds(costliest)) } else { String::new() };
     match (severe.len(), all.len() - severe.len(), minor.len()) {
         (0, 0, 0) => "no findings".to_owned(),
         (0, 0, n) => format!("{}{MINOR}", counted(n)),
@@ -96,21 +97,24 @@ fn said(x: &Finding) -> &str {
     if x.detail.is_empty() { &x.title } else { &x.detail }
 }
 
-/// Seconds without minutes and hours behind them.
-pub(super) fn short(s: f64) -> String {
-    let text = units::seconds(s);
-    text.split(" (").next().unwrap_or_default().to_owned()
+/// What a finding costs: `lost` or `time`, and seconds.
+pub(super) fn cost(x: &Finding) -> Option<(&'static str, f64)> {
+    let some = |word, s: Option<f64>| s.filter(|s| *s > 0.0).map(|s| (word, s));
+    some("lost", x.lost_s).or_else(|| some("time", x.time_s))
+}
+
+/// The remedies of a finding: of the first one, the settings for what the trace shows before those for all.
+pub(super) fn remedies(x: &Finding) -> Vec<&RemedyReport> {
+    let mut all: Vec<&RemedyReport> = x.remedies.iter().collect();
+    let first = x.remedies.first().map_or("", |r| &r.id);
+    all.sort_by_key(|r| (r.id != first, r.system == "any"));
+    all
 }
 
 fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
-    let cost = match (x.lost_s, x.time_s) {
-        (Some(lost), _) if lost > 0.0 => Some(("lost", lost)),
-        (_, Some(time)) if time > 0.0 => Some(("time", time)),
-        _ => None,
-    };
     let of_run =
         |s: f64| if f.io.run_s > 0.0 { format!(", {:.0} % of the run", 100.0 * s / f.io.run_s) } else { String::new() };
-    let cost = cost.map_or(String::new(), |(word, s)| format!("  {word} {}{}", short(s), of_run(s)));
+    let cost = cost(x).map_or(String::new(), |(word, s)| format!("  {word} {}{}", short_seconds(s), of_run(s)));
     let color = match x.severity {
         Severity::Critical => "31",
         Severity::Warning => "33",
@@ -131,13 +135,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
     line(out, "", &format!("{place}{}", said(x)));
     let also = if x.also.is_empty() { String::new() } else { format!("also {}", x.also.join(", ")) };
     let shown = if style.verbose { x.remedies.len() } else { 1 };
-    // of the first remedy, the settings for what the trace shows are better than those for all
-    let mut remedies: Vec<_> = x.remedies.iter().collect();
-    let first = remedies.first().map_or("", |r| r.id.as_str());
-    remedies.sort_by_key(|r| (r.id != first, r.system == "any"));
-    for r in remedies.into_iter().take(shown) {
-        remedy(out, r, style);
-    }
+    remedies(x).into_iter().take(shown).for_each(|r| remedy(out, r, style));
     if !also.is_empty() {
         line(out, "", &also);
     }

@@ -1,7 +1,6 @@
 //! Time in I/O as text.
 
-use super::findings::short;
-use super::units;
+use super::units::{self, short_seconds};
 use crate::findings::{Bounds, IoTime, LayerTime};
 
 /// A layer as a person writes it; `None` for single requests of any.
@@ -37,12 +36,12 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
     // calls that overlap add up to more than the run
     let slowest = io.slowest_s.filter(|s| io.mean_s.is_none_or(|mean| mean <= 1.01 * s.high))?;
     let rank = match (slowest.is_exact(), io.slowest_rank) {
-        (true, _) => short(slowest.low),
-        (false, _) => format!("{} to {}", short(slowest.low), short(slowest.high)),
+        (true, _) => short_seconds(slowest.low),
+        (false, _) => format!("{} to {}", short_seconds(slowest.low), short_seconds(slowest.high)),
     };
-    let kinds = [io.mean_read_s, io.mean_write_s, io.mean_metadata_s].map(|s| short(s.unwrap_or(0.0)));
+    let kinds = [io.mean_read_s, io.mean_write_s, io.mean_metadata_s].map(|s| short_seconds(s.unwrap_or(0.0)));
     let [read, write, metadata] = kinds;
-    let mean = short(io.mean_s?);
+    let mean = short_seconds(io.mean_s?);
     let layer =
         io.layer.as_deref().and_then(layer_name).map_or(String::new(), |name| format!("; most of it in {name}"));
     let waiting = waiting(io).map_or(String::new(), |share| {
@@ -60,12 +59,12 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
 pub(super) fn layer(l: &LayerTime) -> String {
     let name = layer_name(&l.layer).unwrap_or("requests");
     let parts = [("reading", l.mean_read_s), ("writing", l.mean_write_s), ("metadata", l.mean_metadata_s)];
-    let mean = short(parts.iter().map(|p| p.1).sum());
+    let mean = short_seconds(parts.iter().map(|p| p.1).sum());
     let parts: Vec<String> =
-        parts.iter().filter(|p| p.1 > 0.0).map(|(what, s)| format!("{what} {}", short(*s))).collect();
+        parts.iter().filter(|p| p.1 > 0.0).map(|(what, s)| format!("{what} {}", short_seconds(*s))).collect();
     let slowest = match l.slowest_s {
-        s if s.is_exact() => short(s.low),
-        s => format!("{} to {}", short(s.low), short(s.high)),
+        s if s.is_exact() => short_seconds(s.low),
+        s => format!("{} to {}", short_seconds(s.low), short_seconds(s.high)),
     };
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
     format!("{name}: mean {mean}{parts}, slowest rank {slowest}")

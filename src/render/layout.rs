@@ -1,5 +1,6 @@
 //! Lines of a text: names in a column, wrapping, and what is cut.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -131,6 +132,16 @@ pub(super) fn ending(path: &str, most: usize) -> String {
     format!("…{}", &kept[from..])
 }
 
+/// A text in at most `most` letters: its beginning and its end, `…` between them.
+pub(super) fn both_ends(text: &str, most: usize) -> Cow<'_, str> {
+    let letters = text.chars().count();
+    if letters <= most || most == 0 {
+        return Cow::Borrowed(text);
+    }
+    let (end, start) = (most / 2, most - 1 - most / 2);
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(letters - end)).collect()
+}
+
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
@@ -172,5 +183,7 @@ mod tests {
         assert_eq!(ending("/scratch/a.h5", 13), "/scratch/a.h5");
         assert_eq!(ending("/scratch/run/a.h5", 15), "…/run/a.h5");
         assert_eq!(ending("/scratch/a.h5", 5), "…a.h5");
+        assert_eq!(both_ends("logs/job_1234.darshan", 11), "logs/…rshan");
+        assert_eq!(both_ends("short", 5), "short");
     }
 }

@@ -20,6 +20,8 @@ pub mod json;
 #[cfg(feature = "render")]
 mod layout;
 #[cfg(feature = "render")]
+mod listing;
+#[cfg(feature = "render")]
 pub mod overview;
 #[cfg(feature = "render")]
 mod pattern_text;

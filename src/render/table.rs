@@ -1,5 +1,6 @@
 //! Reports as a table: a row for each signal, aligned for a terminal or as CSV.
 
+use super::layout::both_ends;
 use super::units;
 use crate::analysis::{Report, SignalReport};
 use crate::formats::{is_formula, quoted_field};
@@ -86,11 +87,11 @@ impl Table {
 
     fn line(&self, name: &str, cells: [String; COLUMNS.len()]) -> String {
         let n = self.name;
-        let mut line = format!("{:<n$}", if self.cut { shortened(name, n) } else { name.to_owned() });
+        let mut line = format!("{:<n$}", if self.cut { both_ends(name, n) } else { name.into() });
         for ((cell, (_, width, left)), shown) in cells.iter().zip(COLUMNS).zip(self.shown) {
             match (shown, left) {
                 (false, _) => {}
-                (true, true) => line += &format!("  {:<width$}", shortened(cell, width)),
+                (true, true) => line += &format!("  {:<width$}", both_ends(cell, width)),
                 (true, false) => line += &format!("  {cell:>width$}"),
             }
         }
@@ -169,26 +170,9 @@ impl<'r> Cells<'r> {
     }
 }
 
-/// A text in at most `room` letters: its beginning and its end, `…` between them.
-fn shortened(text: &str, room: usize) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= room || room == 0 {
-        return text.to_owned();
-    }
-    let end = room / 2;
-    let start = room - 1 - end;
-    letters[..start].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_shortened_in_the_middle() {
-        assert_eq!(shortened("logs/job_1234.darshan", 11), "logs/…rshan");
-        assert_eq!(shortened("short", 5), "short");
-    }
 
     #[test]
     fn names_fit_a_terminal_only() {

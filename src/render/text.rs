@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use super::layout::{faint_line, heading, line, percent, room, shorten, warnings};
+use super::listing::{Cell, Listing};
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
 use crate::period::{Bursts, Dominant, Method, OtherPeriod, Prediction, Regularity, Relation, Spread, Validity};
-use crate::record::{ClockKind, Job, Timing};
+use crate::record::{ClockKind, Job, LayerSummary, Timing};
 
 pub use super::layout::{Style, wrap_at};
 pub use super::pattern_text::patterns;
@@ -348,7 +349,7 @@ pub fn info(i: &Info, style: Style) -> String {
         line(&mut out, "incomplete", &i.partial.join(", "));
     }
     if !i.layers.is_empty() {
-        let _ = writeln!(out, "\n{}", layers(i));
+        let _ = writeln!(out, "\n{}", layers(i).text());
     }
     if !i.calls.is_empty() {
         let mut calls: Vec<_> = i.calls.iter().collect();
@@ -364,29 +365,17 @@ pub fn info(i: &Info, style: Style) -> String {
     out
 }
 
-fn layers(i: &Info) -> String {
-    use comfy_table::{CellAlignment, Table, presets};
-    let mut t = Table::new();
-    t.load_style(presets::NOTHING);
-    t.set_header(["  layer", "records", "reads", "writes", "read", "written", "first", "last"]);
-    let number = |n: Option<u64>| n.map_or("-".to_owned(), units::grouped);
-    let time = |t: Option<f64>| t.map_or("-".to_owned(), |t| units::clock(t, 0.1));
-    for l in &i.layers {
-        t.add_row([
-            format!("  {}", l.layer),
-            number(Some(l.records)),
-            number(l.reads),
-            number(l.writes),
-            units::bytes(l.bytes_read as f64),
-            units::bytes(l.bytes_written as f64),
-            time(l.first_s),
-            time(l.last_s),
-        ]);
-    }
-    for c in t.column_iter_mut().skip(1) {
-        c.set_cell_alignment(CellAlignment::Right);
-    }
-    t.trim_fmt()
+/// The layers of a trace.
+pub(super) fn layers(i: &Info) -> Listing<&LayerSummary> {
+    Listing::of(&i.layers)
+        .column("Layer", "layer", |l| Cell::text(&l.layer))
+        .column("Records", "records", |l| Cell::count(l.records))
+        .column("Reads", "reads", |l| Cell::count(l.reads))
+        .column("Writes", "writes", |l| Cell::count(l.writes))
+        .column("Read", "bytes-read", |l| Cell::bytes(l.bytes_read))
+        .column("Written", "bytes-written", |l| Cell::bytes(l.bytes_written))
+        .column("First", "first", |l| Cell::clock(l.first_s, 0.1))
+        .column("Last", "last", |l| Cell::clock(l.last_s, 0.1))
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// True for characters that move a cursor, change a terminal, turn the direction of text or may not stand in XML.
+/// True for characters that move a cursor, change a terminal, turn the direction of text, join or separate it without being seen, or may not
+/// stand in XML.
 fn acts(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Text in which such characters are seen, as in `\u{1b}`.

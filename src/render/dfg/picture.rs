@@ -2,14 +2,17 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::fmt::Write;
+
+use maud::{Markup, html};
 
 use super::label;
 use super::layout::{self, Layout, Link, Point};
 use super::shade::{self, Coloring};
 use crate::dfg::{Color, DfgReport, END, EdgeReport, NodeReport, START};
-use crate::render::figure::{escaped, tidy, width as wide};
+use crate::render::figure::{tidy, width as wide};
+use crate::render::layout::both_ends;
 use crate::render::units;
+use crate::render::visible::visible;
 
 /// Size of text.
 const TEXT: f64 = 15.0;
@@ -42,24 +45,25 @@ pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String
     let head = TITLE + NOTE * notes.len() as f64;
     let text = notes.iter().map(|n| wide(n, TEXT)).fold(wide(&title, 20.0), f64::max);
     let [width, height] = graph.size();
-    let (whole, h) = (width.max(text + 48.0).ceil(), height + head);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{whole}\" height=\"{h:.0}\" viewBox=\"0 0 {whole} {h:.0}\" font-family=\"sans-serif\">\n<title>{0}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n<text x=\"24\" y=\"32\" font-size=\"20\" fill=\"#282828\">{0}</text>\n",
-        escaped(&title)
-    );
-    for (i, note) in notes.iter().enumerate() {
-        let y = TITLE + NOTE * (i as f64 + 0.55);
-        let note = escaped(note);
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(out, "<text x=\"24\" y=\"{y:.1}\" font-size=\"{TEXT}\" fill=\"#5A6470\">{note}</text>");
-    }
-    let _ = writeln!(
-        out,
-        "<g transform=\"translate({:.1} {head})\">\n{}</g>\n</svg>",
-        (whole - width) / 2.0,
-        graph.drawn()
-    );
-    out
+    let (whole, high) = (width.max(text + 48.0).ceil(), (height + head).round());
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(whole) height=(high) viewBox={ "0 0 " (whole) " " (high) }
+            font-family="sans-serif" {
+            "\n" title { (title) } "\n"
+            rect width="100%" height="100%" fill="#FFFFFF" {} "\n"
+            text x="24" y="32" font-size="20" fill="#282828" { (title) } "\n"
+            @for (i, note) in notes.iter().enumerate() {
+                text x="24" y=(tenth(TITLE + NOTE * (i as f64 + 0.55))) font-size=(TEXT) fill="#5A6470" { (note) } "\n"
+            }
+            g transform={ "translate(" (tenth((whole - width) / 2.0)) " " (head) ")" } { "\n" (graph.drawn()) } "\n"
+        } "\n"
+    };
+    visible(&svg.into_string()).into_owned()
+}
+
+/// Finer places are not seen.
+fn tenth(x: f64) -> f64 {
+    (x * 10.0).round() / 10.0
 }
 
 /// The activities that are drawn: all, or those with the largest share of what the colour stands for.
@@ -98,7 +102,7 @@ fn notes(source: &str, by: Coloring, remark: Option<String>) -> Vec<String> {
         Coloring::Bytes => "the darker, the more bytes",
         Coloring::Partition => "blue: only in the first group (green), orange: only in the second (red)",
     };
-    let source = shortened(source);
+    let source = both_ends(source, MOST);
     let mut notes = vec![
         format!("{source}; numbers at edges: how often one directly follows the other"),
         "Load: share of all durations (bytes moved); DR: maximum concurrency x rate of one process".into(),
@@ -108,16 +112,8 @@ fn notes(source: &str, by: Coloring, remark: Option<String>) -> Vec<String> {
     notes
 }
 
-/// Long names keep both ends.
-fn shortened(text: &str) -> String {
-    const MOST: usize = 48;
-    let letters: Vec<char> = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    if letters.len() <= MOST {
-        return letters.into_iter().collect();
-    }
-    let half = MOST / 2;
-    letters[..half].iter().chain(&['…']).chain(&letters[letters.len() - half + 1..]).collect()
-}
+/// Letters of a text in a picture.
+const MOST: usize = 48;
 
 /// 0 for 1, 1 for the largest count.
 fn share(count: u64, most: u64) -> f64 {
@@ -167,138 +163,122 @@ impl<'a> Graph<'a> {
 
     /// The graph in a page.
     pub fn page(&self, id: &str, described: &str) -> String {
-        let ([w, h], described) = (self.size(), escaped(described));
-        format!(
-            "<svg viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">Directly-follows graph</title><desc id=\"{id}-d\">{described}</desc>\n{}</svg>\n",
-            tidy(&self.drawn(), true)
-        )
+        let [w, h] = self.size();
+        let svg = html! {
+            svg viewBox={ "0 0 " (w) " " (h) } width=(w) height=(h) role="img" aria-labelledby={ (id) "-t " (id) "-d" } {
+                title id={ (id) "-t" } { "Directly-follows graph" } desc id={ (id) "-d" } { (described) } "\n" (self.drawn())
+            } "\n"
+        };
+        tidy(&svg.into_string(), true)
     }
 
     /// Edges, then the nodes over them.
-    fn drawn(&self) -> String {
-        let mut out = String::new();
-        let heaviest = self.counts().max().unwrap_or(1);
-        for ((&(e, from, to), (points, label)), l) in self.edges.iter().zip(&self.placed.links).zip(&self.links) {
-            let (color, width) = (shade::line(e.color, self.by), width(e.count, heaviest));
-            let _ = writeln!(out, "<g data-from=\"{from}\" data-to=\"{to}\" data-count=\"{}\">", e.count);
-            if from == to {
-                let furthest = || points.iter().map(|p| p.0).fold(0.0, f64::max);
-                let reach = label.map_or_else(furthest, |at| at.0 - l.label.0 / 2.0);
-                self_loop(&mut out, self.placed.nodes[from], self.boxes[from], reach, (color, width));
-            } else {
-                edge(&mut out, points, color, width);
-            }
-            label.iter().for_each(|&at| count(&mut out, e.count, at, l.label, color));
-            out.push_str("</g>\n");
-        }
+    fn drawn(&self) -> Markup {
         let (first, last, k) = (self.placed.nodes[0], self.placed.nodes[self.nodes.len() + 1], KNOB / 2.0);
-        let _ = writeln!(
-            out,
-            "<g data-node=\"0\"><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{k}\" fill=\"#282828\"/></g>\n<g data-node=\"{}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{KNOB}\" height=\"{KNOB}\" fill=\"#282828\"/></g>",
-            first.0,
-            first.1,
-            self.nodes.len() + 1,
-            last.0 - k,
-            last.1 - k
-        );
-        (1..=self.nodes.len()).for_each(|i| self.node(&mut out, i));
-        out
+        html! {
+            @for i in 0..self.edges.len() { (self.edge(i)) }
+            g data-node="0" { circle cx=(tenth(first.0)) cy=(tenth(first.1)) r=(k) fill="#282828" {} } "\n"
+            g data-node=(self.nodes.len() + 1) {
+                rect x=(tenth(last.0 - k)) y=(tenth(last.1 - k)) width=(KNOB) height=(KNOB) fill="#282828" {}
+            } "\n"
+            @for i in 1..=self.nodes.len() { (self.node(i)) }
+        }
     }
 
-    fn node(&self, out: &mut String, i: usize) {
+    fn edge(&self, i: usize) -> Markup {
+        let ((e, from, to), (points, label), size) = (self.edges[i], &self.placed.links[i], self.links[i].label);
+        let (color, width) = (shade::line(e.color, self.by), width(e.count, self.counts().max().unwrap_or(1)));
+        let way = if from == to {
+            let furthest = || points.iter().map(|p| p.0).fold(0.0, f64::max);
+            let reach = label.map_or_else(furthest, |at| at.0 - size.0 / 2.0);
+            Some(self_loop(self.placed.nodes[from], self.boxes[from], reach, width))
+        } else {
+            bent(points, width)
+        };
+        html! {
+            g data-from=(from) data-to=(to) data-count=(e.count) {
+                "\n"
+                @if let Some((line, end, towards)) = way {
+                    path d=(line) fill="none" stroke=(color) stroke-width=(tenth(width)) {} "\n"
+                    path d=(arrow_head(end, towards, width)) fill=(color) {} "\n"
+                }
+                @if let Some((x, y)) = *label {
+                    rect x=(tenth(x - size.0 / 2.0)) y=(tenth(y - size.1 / 2.0)) width=(tenth(size.0)) height=(tenth(size.1))
+                        rx="3" fill="#FFFFFF" fill-opacity="0.9" {}
+                    text x=(tenth(x)) y=(tenth(y + TEXT * 0.36)) font-size=(TEXT) text-anchor="middle" fill=(color) { (e.count) } "\n"
+                }
+            } "\n"
+        }
+    }
+
+    fn node(&self, i: usize) -> Markup {
         let (n, at, size) = (self.nodes[i - 1], self.placed.nodes[i], self.boxes[i]);
         let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
         let line = shade::line(n.color, self.by);
         let alone = self.by == Coloring::Partition && n.color != Color::None;
         let fill = if n.color == Color::Red && alone { line } else { "#005AA0" };
         let share = if alone { 0.5 } else { self.fills.share(n) };
-        let _ = writeln!(
-            out,
-            "<g data-node=\"{i}\" tabindex=\"0\"><title>{}: {}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" fill-opacity=\"{:.2}\" stroke=\"{line}\" stroke-width=\"{}\"/>",
-            escaped(&n.activity),
-            units::counted(n.events, "event"),
-            size.0,
-            size.1,
-            0.03 + 0.5 * share,
-            if alone { 2.5 } else { 1.2 }
-        );
-        for (i, text) in label::lines(n).iter().enumerate() {
-            let baseline = y + 7.0 + LINE * (i as f64 + 0.75);
-            let bold = if i == 0 { " font-weight=\"bold\"" } else { "" };
-            let _ = writeln!(
-                out,
-                "<text x=\"{:.1}\" y=\"{baseline:.1}\" font-size=\"{TEXT}\" text-anchor=\"middle\" fill=\"#282828\"{bold}>{}</text>",
-                at.0,
-                escaped(&shortened(text))
-            );
+        let baseline = |k: usize| tenth(y + 7.0 + LINE * (k as f64 + 0.75));
+        html! {
+            g data-node=(i) tabindex="0" {
+                title { (n.activity) ": " (units::counted(n.events, "event")) }
+                rect x=(tenth(x)) y=(tenth(y)) width=(tenth(size.0)) height=(tenth(size.1)) rx="6" fill=(fill)
+                    fill-opacity=(format!("{:.2}", 0.03 + 0.5 * share)) stroke=(line) stroke-width=(if alone { 2.5 } else { 1.2 }) {} "\n"
+                @for (k, text) in label::lines(n).iter().enumerate() {
+                    text x=(tenth(at.0)) y=(baseline(k)) font-size=(TEXT) text-anchor="middle" fill="#282828"
+                        font-weight=[(k == 0).then_some("bold")] { (both_ends(text, MOST)) } "\n"
+                }
+            } "\n"
         }
-        out.push_str("</g>\n");
     }
 }
 
 fn size_of(n: &NodeReport) -> Point {
     let lines = label::lines(n);
-    let width = lines.iter().enumerate().map(|(i, l)| wide(&shortened(l), if i == 0 { BOLD * TEXT } else { TEXT }));
+    let width =
+        lines.iter().enumerate().map(|(i, l)| wide(&both_ends(l, MOST), if i == 0 { BOLD * TEXT } else { TEXT }));
     (width.fold(0.0, f64::max) + 24.0, lines.len() as f64 * LINE + 14.0)
 }
 
+/// The path of a line, where it ends, and its direction there.
+type Way = (String, Point, Point);
+
 /// A loop at the right border of a node that goes as far as `reach`.
-fn self_loop(out: &mut String, at: Point, size: Point, reach: f64, (color, width): (&str, f64)) {
+fn self_loop(at: Point, size: Point, reach: f64, width: f64) -> Way {
     let (x, half) = (at.0 + size.0 / 2.0, size.1 * 0.28);
-    let (start, end) = ((x, at.1 - half), (x, at.1 + half));
+    let (top, bottom) = (at.1 - half, at.1 + half);
     // a cubic curve goes three quarters of the way to its control points
     let far = x + (reach - 4.0 - x) / 0.75;
     let neck = x + 5.0 + width;
-    let path =
-        format!("M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}", start.0, start.1, start.1, end.1, end.1);
-    stroke(out, &path, color, width);
-    arrow_head(out, end, (-1.0, 0.0), color, width);
+    (format!("M{x:.1} {top:.1}C{far:.1} {top:.1} {far:.1} {bottom:.1} {neck:.1} {bottom:.1}"), (x, bottom), (-1.0, 0.0))
 }
 
-fn stroke(out: &mut String, path: &str, color: &str, width: f64) {
-    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>");
-}
-
-/// A line that bends smoothly between the middles of its parts, and an arrow head.
-fn edge(out: &mut String, points: &[Point], color: &str, width: f64) {
-    let [first, .., before, last] = points else { return };
+/// A line that bends smoothly between the middles of its parts.
+fn bent(points: &[Point], width: f64) -> Option<Way> {
+    let [first, .., before, last] = points else { return None };
     let head = arrow_length(width);
     let (dx, dy) = (last.0 - before.0, last.1 - before.1);
     let length = dx.hypot(dy).max(1e-6);
     let (ux, uy) = (dx / length, dy / length);
-    // The line ends inside the head, which ends at the border.
+    // the line ends inside the head, which ends at the border
     let neck = (last.0 - ux * head * 0.8, last.1 - uy * head * 0.8);
-    let mut path = format!("M{:.1} {:.1}", first.0, first.1);
-    for pair in points[1..].windows(2) {
+    let bend = |pair: &[Point]| {
         let middle = ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
-        let _ = write!(path, "Q{:.1} {:.1} {:.1} {:.1}", pair[0].0, pair[0].1, middle.0, middle.1);
-    }
-    let _ = write!(path, "L{:.1} {:.1}", neck.0, neck.1);
-    stroke(out, &path, color, width);
-    arrow_head(out, *last, (ux, uy), color, width);
+        format!("Q{:.1} {:.1} {:.1} {:.1}", pair[0].0, pair[0].1, middle.0, middle.1)
+    };
+    let bends: String = points[1..].windows(2).map(bend).collect();
+    Some((format!("M{:.1} {:.1}{bends}L{:.1} {:.1}", first.0, first.1, neck.0, neck.1), *last, (ux, uy)))
 }
 
 /// A triangle that ends at a point.
-fn arrow_head(out: &mut String, end: Point, (ux, uy): Point, color: &str, width: f64) {
+fn arrow_head(end: Point, (ux, uy): Point, width: f64) -> String {
     let head = arrow_length(width);
     let (bx, by) = (end.0 - ux * head, end.1 - uy * head);
     let (sx, sy) = (-uy * head * 0.42, ux * head * 0.42);
     let corners = [end, (bx + sx, by + sy), (bx - sx, by - sy)].map(|(x, y)| format!("{x:.1} {y:.1}")).join("L");
-    let _ = writeln!(out, "<path d=\"M{corners}Z\" fill=\"{color}\"/>");
+    format!("M{corners}Z")
 }
 
 fn arrow_length(width: f64) -> f64 {
     7.0 + 1.5 * width
-}
-
-fn count(out: &mut String, count: u64, at: Point, size: Point, color: &str) {
-    let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
-    let _ = writeln!(
-        out,
-        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#FFFFFF\" fill-opacity=\"0.9\"/><text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TEXT}\" text-anchor=\"middle\" fill=\"{color}\">{count}</text>",
-        size.0,
-        size.1,
-        at.0,
-        at.1 + TEXT * 0.36
-    );
 }

@@ -111,7 +111,7 @@ fn document(figure: &Figure, look: &Look, id: &str, [width, height]: [f64; 2], i
 }
 
 /// Text as it may stand in XML.
-pub fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -19,6 +19,7 @@ mod spectrum;
 mod steps;
 mod text;
 mod timeline;
+mod values;
 mod view;
 
 pub use classes::classes;
@@ -30,12 +31,13 @@ pub use view::View;
 pub(super) use axis::{Axis, Numbers, round_step};
 pub(super) use bandwidth::bandwidth as bandwidth_of;
 pub(super) use classes::of_local as classes_of_file;
-pub(super) use draw::{Drawn, draw, escaped, tidy};
+pub(super) use draw::{Drawn, draw, tidy};
 pub(super) use model::{Figure, Layer, Panel, Shape, color};
 pub(super) use offsets::of_accesses as offsets_of_file;
 pub(super) use steps::{Steps, short};
 pub(super) use text::width;
 pub(super) use timeline::Timeline;
+pub(super) use values::table;
 
 use serde_json::Value;
 

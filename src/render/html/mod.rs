@@ -1,26 +1,25 @@
 //! A report as one HTML file that needs nothing else: pictures inline, a script that only adds to them, and the JSON of all answers.
 //!
-//! Names in a trace are those of strangers. All text goes through `Html`, and a policy in the page allows its one script and its
-//! one style by their hashes and nothing else.
+//! Names in a trace are those of strangers. `maud` escapes all text, and a policy in the page allows its one script and its one style by
+//! their hashes and nothing else.
 
 mod caps;
+pub(super) mod markup;
 mod page;
 mod run;
 mod sections;
-mod table;
-mod writer;
 
 pub use caps::DEFAULT_SIZE;
+pub use markup::extract;
 pub use run::{Answers, Line, Origin, Rows, Run};
-pub use writer::extract;
 
 use base64::Engine;
+use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
 use crate::compare::Comparison;
 use caps::Caps;
 use page::Page;
-use writer::Html;
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = concat!(include_str!("../figure/figure.css"), include_str!("page.css"));
@@ -58,7 +57,7 @@ pub fn page(mut bundle: Bundle, options: &Options) -> String {
     }
     let mut caps = Caps::new(bundle.runs.len());
     loop {
-        let page = document(&bundle, options, caps);
+        let page = page_of(&bundle, options, caps);
         match caps.smaller(page.len(), options.max_size) {
             Some(less) => caps = less,
             None => return page,
@@ -68,71 +67,49 @@ pub fn page(mut bundle: Bundle, options: &Options) -> String {
 
 /// A table of pages, one line each.
 pub fn index(pages: &[(String, Line)]) -> String {
-    let mut h = Html::default();
-    start(&mut h, "I/O reports");
-    h.within("main", &[], |h| {
-        h.elem("h1", &[], "I/O reports");
-        sections::index(h, pages);
-    });
-    h.script(SCRIPT);
-    h.close("body");
-    h.close("html");
-    h.finish()
+    document("I/O reports", html! { main { h1 { "I/O reports" } (sections::index(pages)) } }, html! {})
 }
 
-fn document(bundle: &Bundle, options: &Options, caps: Caps) -> String {
-    let mut h = Html::default();
-    let title = bundle.runs.first().map_or_else(String::new, sections::title);
-    let more = if bundle.runs.len() > 1 { format!(" and {} more", bundle.runs.len() - 1) } else { String::new() };
-    start(&mut h, &format!("{title}{more}: I/O report"));
-    h.elem("a", &[("class", "skip"), ("href", "#main")], "Skip to the answer");
-    let mut data = Vec::new();
-    let pages: Vec<(Html, Vec<(String, &'static str)>)> = (0..)
-        .zip(&bundle.runs)
-        .map(|(i, run)| {
-            let mut page = Page::new(run, i, caps);
-            sections::all(&mut page, options);
-            data.push(page.data());
-            page.finish()
-        })
-        .collect();
-    sections::navigation(&mut h, bundle, &pages);
-    h.open("main", &[("id", "main")]);
-    if bundle.runs.len() > 1 {
-        sections::comparison(&mut h, bundle);
-    }
-    for (i, (page, _)) in pages.into_iter().enumerate() {
-        h.open("article", &[("class", "run"), ("id", &format!("run-{}", i + 1))]);
-        h.append(page);
-        h.close("article");
-    }
-    h.close("main");
+fn page_of(bundle: &Bundle, options: &Options, caps: Caps) -> String {
+    let mut pages: Vec<Page<'_>> = (0..).zip(&bundle.runs).map(|(i, run)| Page::new(run, i, caps)).collect();
+    let articles: Vec<Markup> = pages.iter_mut().map(|p| sections::all(p, options)).collect();
+    let several = bundle.runs.len() > 1;
+    let body = html! {
+        a.skip href="#main" { "Skip to the answer" }
+        (sections::navigation(bundle, &pages))
+        main id="main" {
+            @if several { (sections::comparison(bundle)) }
+            @for (i, article) in articles.iter().enumerate() { article.run id={ "run-" (i + 1) } { (article) } }
+        }
+    };
     let decimal = crate::render::units::byte_prefix(1000.0).0 == 1000.0;
-    let mut data = serde_json::json!({ "schema": "iophase.page.v1", "decimal": decimal, "runs": data });
+    let runs: Vec<_> = pages.iter().map(Page::data).collect();
+    let mut data = serde_json::json!({ "schema": "iophase.page.v1", "decimal": decimal, "runs": runs });
     if let Some(c) = &bundle.comparison {
         data["comparison"] = serde_json::json!(c);
     }
-    h.json("data", &data.to_string());
-    h.script(SCRIPT);
-    h.close("body");
-    h.close("html");
-    h.finish()
+    let title = bundle.runs.first().map_or_else(String::new, sections::title);
+    let more = if several { format!(" and {} more", bundle.runs.len() - 1) } else { String::new() };
+    document(&format!("{title}{more}: I/O report"), body, markup::data(&data.to_string()))
 }
 
-/// The head of a document, and the start of its body.
-fn start(h: &mut Html, title: &str) {
-    h.doctype();
-    h.open("html", &[("lang", "en")]);
-    h.open("head", &[]);
-    h.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy())]);
-    h.void("meta", &[("charset", "utf-8")]);
-    h.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-    h.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-    h.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-    h.elem("title", &[], title);
-    h.style(STYLE);
-    h.close("head");
-    h.open("body", &[]);
+fn document(title: &str, body: Markup, data: Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (markup::seen(html! { (markup::Said(title)) })) }
+                (markup::style(STYLE))
+            }
+            body { (markup::seen(body)) (data) (markup::script(SCRIPT)) }
+        }
+    };
+    page.into_string()
 }
 
 /// Allows the one script, the one style, and images inside the page.

@@ -1,12 +1,13 @@
 //! One run of a page on its way: sections, pictures, and what was left out.
 
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::caps::Caps;
+use super::markup::{drawn, fold};
 use super::run::Run;
-use super::table;
-use super::writer::Html;
-use crate::render::figure::{Drawn, Figure, Look, Panel, draw};
+use crate::render::figure::{Drawn, Figure, Look, Panel, draw, table};
+use crate::render::units;
 
 /// Values of a curve, and columns of its drawing; the least of a page that had to be cut.
 const POINTS: (usize, usize) = (4096, 100);
@@ -16,8 +17,6 @@ const ROWS: (usize, usize) = (48, 4);
 
 /// One run of a page.
 pub struct Page<'a> {
-    /// The markup.
-    pub h: Html,
     /// What is shown.
     pub run: &'a Run,
     /// Bounds.
@@ -26,25 +25,26 @@ pub struct Page<'a> {
     pub cuts: Vec<String>,
     /// Sections without data, and how to record them.
     pub absent: Vec<(&'static str, &'static str)>,
+    /// Identifiers and titles of the sections.
+    pub listed: Vec<(String, &'static str)>,
     prefix: String,
     plots: Vec<Value>,
-    heats: Vec<Value>,
-    listed: Vec<(String, &'static str)>,
+    /// The figures of heat maps, for the script.
+    pub heats: Vec<Value>,
 }
 
 impl<'a> Page<'a> {
     /// An empty page for run number `i`.
     pub fn new(run: &'a Run, i: usize, caps: Caps) -> Page<'a> {
         Page {
-            h: Html::default(),
             run,
             caps,
             cuts: Vec::new(),
             absent: Vec::new(),
+            listed: Vec::new(),
             prefix: if i == 0 { String::new() } else { format!("r{}-", i + 1) },
             plots: Vec::new(),
             heats: Vec::new(),
-            listed: Vec::new(),
         }
     }
 
@@ -54,24 +54,32 @@ impl<'a> Page<'a> {
     }
 
     /// A section with a heading and a sentence that says what is seen.
-    pub fn section(&mut self, id: &str, title: &'static str, lead: &str, content: impl FnOnce(&mut Self)) {
+    pub fn section(&mut self, id: &str, title: &'static str, lead: &str, content: Markup) -> Markup {
         let id = self.id(id);
-        let heading = format!("{id}-h");
-        self.h.open("section", &[("id", &id), ("aria-labelledby", &heading)]);
-        self.h.elem("h2", &[("id", &heading)], title);
-        if !lead.is_empty() {
-            self.h.elem("p", &[("class", "lead")], lead);
+        self.listed.push((id.clone(), title));
+        html! {
+            section id=(id) aria-labelledby={ (id) "-h" } {
+                h2 id={ (id) "-h" } { (title) }
+                @if !lead.is_empty() { p.lead { (lead) } }
+                "\n" (content)
+            } "\n"
         }
-        self.listed.push((id, title));
-        content(self);
-        self.h.close("section");
+    }
+
+    /// A section without data.
+    pub fn without(&mut self, title: &'static str, how: &'static str) -> Markup {
+        self.absent.push((title, how));
+        html! {}
     }
 
     /// A figure: picture, line for the values under the pointer, and table.
-    pub fn figure(&mut self, id: &str, figure: Figure) {
+    pub fn figure(&mut self, id: &str, figure: Figure) -> Markup {
         let rows = self.caps.of(ROWS.0, ROWS.1);
-        let table = |h: &mut Html, id: &str, figure: &Figure| table::of_figure(h, id, figure, rows);
-        self.framed(id, figure, ("plot", ""), |_| {}, table);
+        let below = |id: &str, figure: &Figure| {
+            let table = table(figure, rows).html(&format!("{id}-table"), &figure.title);
+            html! { @if !table.0.is_empty() { (fold("Table", table)) } }
+        };
+        self.framed(id, figure, ("plot", None), html! {}, below)
     }
 
     /// A figure of a class and with a name, between what is above the picture and the table below.
@@ -79,20 +87,13 @@ impl<'a> Page<'a> {
         &mut self,
         id: &str,
         figure: Figure,
-        (class, name): (&str, &str),
-        above: impl FnOnce(&mut Html),
-        below: impl FnOnce(&mut Html, &str, &Figure),
-    ) {
+        (class, name): (&str, Option<&str>),
+        above: Markup,
+        below: impl FnOnce(&str, &Figure) -> Markup,
+    ) -> Markup {
         let id = self.id(id);
         let figure = figure.thinned(self.caps.of(POINTS.0, POINTS.1));
         let Drawn { svg, boxes } = draw(&figure, &Look::page(self.caps.of(COLUMNS.0, COLUMNS.1)), &id);
-        let attributes = [("id", &*id), ("class", class), ("data-name", name)];
-        self.h.within("figure", &attributes[..if name.is_empty() { 2 } else { 3 }], |h| {
-            above(h);
-            h.picture(&svg);
-            h.elem("p", &[("class", "readout"), ("aria-live", "polite")], "");
-            below(h, &id, &figure);
-        });
         let panel = |(panel, place): (&Panel, [f64; 4])| {
             let mut data = json!(panel);
             data["box"] = json!(place);
@@ -103,19 +104,22 @@ impl<'a> Page<'a> {
         };
         let panels: Vec<Value> = figure.panels.iter().zip(boxes).map(panel).collect();
         self.plots.push(json!({ "id": id, "panels": panels }));
-    }
-
-    /// The figures of a heat map, for the script.
-    pub fn heat(&mut self, heat: Value) {
-        self.heats.push(heat);
-    }
-
-    /// Notes that a list was cut.
-    pub fn cut(&mut self, shown: usize, all: usize, noun: &str) {
-        if shown < all {
-            let all = crate::render::units::grouped(all);
-            self.cuts.push(format!("{noun}: {shown} of {all} are shown"));
+        html! {
+            figure.(class) id=(id) data-name=[name] {
+                (above) (drawn(svg))
+                p.readout aria-live="polite" {}
+                (below(&id, &figure))
+            } "\n"
         }
+    }
+
+    /// How many of a list are shown, of which `most` are on a page of full size, and at least `least`; notes that it was cut.
+    pub fn shown(&mut self, (most, least): (usize, usize), all: usize, noun: &str) -> usize {
+        let shown = self.caps.of(most, least).min(all);
+        if shown < all {
+            self.cuts.push(format!("{noun}: {shown} of {} are shown", units::grouped(all)));
+        }
+        shown
     }
 
     /// The JSON of the run: answers, and the figures of the pictures.
@@ -123,10 +127,5 @@ impl<'a> Page<'a> {
         let mut data = super::sections::data(self.run, self.caps);
         data["pictures"] = json!({ "plots": self.plots, "heats": self.heats, "range": self.run.range });
         data
-    }
-
-    /// Markup and sections.
-    pub fn finish(self) -> (Html, Vec<(String, &'static str)>) {
-        (self.h, self.listed)
     }
 }

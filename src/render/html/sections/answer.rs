@@ -1,15 +1,18 @@
 //! The answer, in at most six lines and in the words of the terminal.
 
+use maud::{Markup, html};
+
 use crate::analysis::SignalReport;
 use crate::findings::Severity;
 use crate::record::Timing;
+use crate::render::html::markup::Said;
 use crate::render::html::page::Page;
 use crate::render::{findings, text, units};
 
 /// Lines of an answer.
 const LINES: usize = 6;
 
-pub fn section(p: &mut Page<'_>) {
+pub fn section(p: &mut Page<'_>) -> Markup {
     let run = p.run;
     let mut lines: Vec<(String, String, &'static str)> = Vec::new();
     if let Some(report) = &run.report {
@@ -32,11 +35,8 @@ pub fn section(p: &mut Page<'_>) {
         "findings",
     ));
     if let Some(f) = run.findings.findings.iter().find(|f| f.severity != Severity::Info) {
-        let cost = match (f.lost_s, f.time_s) {
-            (Some(s), _) if s > 0.0 => format!(", lost {}", findings::short(s)),
-            (_, Some(s)) if s > 0.0 => format!(", time {}", findings::short(s)),
-            _ => String::new(),
-        };
+        let cost = findings::cost(f);
+        let cost = cost.map_or(String::new(), |(word, s)| format!(", {word} {}", units::short_seconds(s)));
         lines.push((format!("{} {}{cost}", f.code, f.name), f.detail.clone(), "findings"));
     }
     let next = run.report.as_ref().and_then(|r| r.primary_signal()?.prediction.as_ref());
@@ -56,16 +56,13 @@ pub fn section(p: &mut Page<'_>) {
     };
     lines.extend(coarse.map(|text| (text, String::new(), "provenance")));
     lines.truncate(LINES);
-    p.section("answer", "Answer", "", |p| {
-        p.h.open("ul", &[("class", "answer")]);
-        for (answer, more, link) in lines {
-            p.h.open("li", &[]);
-            p.h.elem("a", &[("href", &format!("#{}", p.id(link)))], &answer);
-            if !more.is_empty() {
-                p.h.elem("small", &[], &more);
-            }
-            p.h.close("li");
-        }
-        p.h.close("ul");
-    });
+    let content = html! {
+        ul.answer { @for (answer, more, link) in &lines {
+            li {
+                a href={ "#" (p.id(link)) } { (Said(answer)) }
+                @if !more.is_empty() { small { (Said(more)) } }
+            } "\n"
+        } }
+    };
+    p.section("answer", "Answer", "", content)
 }

@@ -2,22 +2,26 @@
 
 use std::collections::HashMap;
 
+use maud::{Markup, html};
 use plotters::style::RGBColor;
 
 use crate::findings::{IoTime, LayerTime};
 use crate::render::figure::{Axis, Figure, Layer, Numbers, Panel, Shape, color};
-use crate::render::findings::short;
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
-use crate::render::html::table::{self, Cell, Column};
 use crate::render::io_time;
 use crate::render::layout::percent;
+use crate::render::listing::{Cell, Listing};
+use crate::render::units::short_seconds;
+
+/// Calls that are listed.
+const CALLS: usize = 60;
 
 /// A stacked bar for each layer: mean of all ranks by kind as a share of the run, and a mark at the slowest rank.
-fn chart(p: &mut Page<'_>) {
+fn chart(p: &mut Page<'_>) -> Markup {
     let io = &p.run.findings.io;
     if io.layers.is_empty() || io.run_s <= 0.0 {
-        return;
+        return html! {};
     }
     let n = io.layers.len();
     let at = |i: usize| (n - i) as f64;
@@ -50,7 +54,7 @@ fn chart(p: &mut Page<'_>) {
     let y = Axis::named((0.5, n as f64 + 0.5), "", names.collect());
     let title = "Time in I/O by layer, and the share of the run of the slowest rank".to_owned();
     let panels = vec![Panel::new(x, y, layers).height(34.0 * n as f64)];
-    p.figure("cost-chart", Figure { title, panels, ..Figure::default() });
+    p.figure("cost-chart", Figure { title, panels, ..Figure::default() })
 }
 
 /// Seconds by kind: reading, writing, metadata, waiting. Waiting inside MPI-IO is known in all, not of each kind: it is taken from all kinds alike.
@@ -61,83 +65,70 @@ fn stack(l: &LayerTime, io: &IoTime) -> [f64; 4] {
     [read, write, metadata, waiting * kinds.iter().sum::<f64>()]
 }
 
-pub fn section(p: &mut Page<'_>) {
+pub fn section(p: &mut Page<'_>) -> Markup {
     let info = &p.run.info;
     let counters = info.counters.as_ref();
     if counters.is_none_or(|c| c.cost.is_empty() && c.operations.is_empty()) && info.calls.is_empty() {
-        p.absent.push(("Cost", "record counters with Darshan, or calls with strace -f -ttt -T -y"));
-        return;
+        return p.without("Cost", "record counters with Darshan, or calls with strace -f -ttt -T -y");
     }
+    let content = html! { (chart(p)) (layers(p)) (calls(p)) };
     let lead = "Seconds in I/O: the mean of all ranks, and the slowest ranks as a share of the run time.";
-    p.section("cost", "Cost and calls", lead, |p| {
-        chart(p);
-        if let Some(c) = counters.filter(|c| !c.cost.is_empty()) {
-            let run_s = p.run.findings.io.run_s;
-            let part = |s: f64| {
-                let share = if run_s > 0.0 { format!(" ({})", percent(s / run_s)) } else { String::new() };
-                Cell::number(format!("{}{share}", short(s)), s)
-            };
-            let columns = [
-                Column::text("Layer", "layer"),
-                Column::number("Reading", "read"),
-                Column::number("Writing", "write"),
-                Column::number("Metadata", "metadata"),
-                Column::number("Slowest", "slowest"),
-                Column::number("Rank", "rank"),
-                Column::number("Share of the run", "share"),
-                Column::text("Ranks in files of their own: least, quartiles, most", "quartiles"),
-            ];
-            let rows = c.cost.iter().map(|l| {
-                vec![
-                    Cell::text(&l.layer),
-                    part(l.read_s),
-                    part(l.write_s),
-                    part(l.metadata_s),
-                    Cell::seconds(Some(l.slowest_s)),
-                    l.slowest_rank.map_or_else(|| Cell::text("all"), |r| Cell::count(Some(r.into()))),
-                    Cell::share(l.share),
-                    Cell::text(l.quartiles_s.map_or_else(|| "-".into(), |q| q.map(short).join(", "))),
-                ]
-            });
-            let id = p.id("cost-table");
-            let caption =
-                "Time in I/O, the mean of all ranks and its share of the run; a layer contains those below it";
-            table::table(&mut p.h, &id, caption, &columns, rows);
-        }
-        let by_layer = counters.iter().flat_map(|c| &c.operations);
+    p.section("cost", "Cost and calls", lead, content)
+}
+
+fn layers(p: &Page<'_>) -> Markup {
+    let run_s = p.run.findings.io.run_s;
+    let part = |s: f64| {
+        let share = if run_s > 0.0 { format!(" ({})", percent(s / run_s)) } else { String::new() };
+        Cell::number(format!("{}{share}", short_seconds(s)), s)
+    };
+    let quartiles = |q: [f64; 5]| q.map(short_seconds).join(", ");
+    Listing::of(p.run.info.counters.iter().flat_map(|c| &c.cost))
+        .column("Layer", "layer", |l| Cell::text(&l.layer))
+        .column("Reading", "read", |l| part(l.read_s))
+        .column("Writing", "write", |l| part(l.write_s))
+        .column("Metadata", "metadata", |l| part(l.metadata_s))
+        .column("Slowest", "slowest", |l| Cell::seconds(l.slowest_s))
+        .column("Rank", "rank", |l| l.slowest_rank.map_or_else(|| Cell::numeral("all"), |r| Cell::count(u64::from(r))))
+        .column("Share of the run", "share", |l| Cell::share(l.share))
+        .column("Ranks in files of their own: least, quartiles, most", "quartiles", |l| {
+            Cell::text(l.quartiles_s.map_or_else(String::new, quartiles))
+        })
+        .html(
+            &p.id("cost-table"),
+            "Time in I/O, the mean of all ranks and its share of the run; a layer contains those below it",
+        )
+}
+
+/// A kind of call: layer, name, number, and number and seconds of those with a duration.
+type Call<'a> = (&'a str, String, u64, Option<(u64, f64)>);
+
+fn calls(p: &mut Page<'_>) -> Markup {
+    let info = &p.run.info;
+    let by_layer = info.counters.iter().flat_map(|c| &c.operations);
+    let of_layer = |(layer, name, n): (_, &String, u64)| (layer, name.replace('_', " "), n, None);
+    let mut rows: Vec<Call<'_>> = by_layer
+        .flat_map(|(layer, calls)| calls.iter().map(move |(name, n)| (layer.as_str(), name, *n)))
+        .map(of_layer)
+        .collect();
+    if rows.is_empty() {
         let timed = timed(p.run);
-        let mut rows: Vec<Vec<Cell>> = by_layer
-            .flat_map(|(layer, calls)| calls.iter().map(move |(name, n)| (layer.as_str(), name, *n)))
-            .map(|(layer, name, n)| vec![Cell::text(layer), Cell::text(name.replace('_', " ")), Cell::count(Some(n))])
-            .collect();
-        if rows.is_empty() {
-            let mut calls: Vec<_> = info.calls.iter().collect();
-            calls.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            p.cut(calls.len().min(60), calls.len(), "Calls");
-            rows.extend(calls.iter().take(60).map(|(name, n)| {
-                let (events, seconds) = timed.get(name.as_str()).copied().unwrap_or((0, 0.0));
-                let known = events > 0;
-                vec![
-                    Cell::text("trace"),
-                    Cell::text(*name),
-                    Cell::count(Some(**n)),
-                    Cell::seconds(known.then_some(seconds)),
-                    Cell::seconds(known.then(|| seconds / events as f64)),
-                ]
-            }));
-        }
-        let columns = [
-            Column::text("Layer", "layer"),
-            Column::text("Call", "call"),
-            Column::number("Number", "count"),
-            Column::number("Time of all ranks", "time"),
-            Column::number("Time of one", "mean"),
-        ];
-        let known = if rows.iter().any(|r| r.len() > 3) { 5 } else { 3 };
-        let caption = if known > 3 { "Calls; time of those in the graph below" } else { "Calls" };
-        let id = p.id("calls");
-        table::table(&mut p.h, &id, caption, &columns[..known], rows);
-    });
+        let mut calls: Vec<_> = info.calls.iter().collect();
+        calls.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let shown = p.shown((CALLS, CALLS), calls.len(), "Calls");
+        let known = |name: &str| timed.get(name).copied().filter(|t| t.0 > 0);
+        let of_trace = |(name, n): (&String, &u64)| ("trace", name.clone(), *n, known(name));
+        rows.extend(calls.into_iter().take(shown).map(of_trace));
+    }
+    let known = rows.iter().any(|r| r.3.is_some());
+    let caption = if known { "Calls; time of those in the graph below" } else { "Calls" };
+    Listing::of(rows)
+        .column("Layer", "layer", |c| Cell::text(c.0))
+        .column("Call", "call", |c| Cell::text(&c.1))
+        .column("Number", "count", |c| Cell::count(c.2))
+        .column("Time of all ranks", "time", |c| Cell::seconds(c.3.map(|t| t.1)))
+        .column("Time of one", "mean", |c| Cell::seconds(c.3.map(|t| t.1 / t.0 as f64)))
+        .html(&p.id("calls"), caption)
 }
 
 /// Events with a duration and their seconds by call, from the graph of single calls.

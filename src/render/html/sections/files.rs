@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use maud::{Markup, html};
+
 use crate::analysis::FileUse;
 use crate::classify::Axis;
 use crate::record::stem;
-use crate::render::findings::short;
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
-use crate::render::html::table::{self, Cell, Column};
+use crate::render::listing::{Cell, Listing};
 use crate::render::units;
 
 /// Families listed, and the least of a page that had to be cut.
@@ -47,7 +48,7 @@ impl Known {
 /// The costliest files of a family.
 fn members(f: &FileUse) -> Vec<String> {
     let line = |(name, bytes, time_s): &(String, u64, Option<f64>)| {
-        let time = time_s.map_or_else(String::new, |t| format!(", {}", short(t)));
+        let time = time_s.map_or_else(String::new, |t| format!(", {}", units::short_seconds(t)));
         format!("{name}: {}{time}", units::bytes(*bytes as f64))
     };
     let mut all: Vec<String> = f.members.iter().map(line).collect();
@@ -58,117 +59,65 @@ fn members(f: &FileUse) -> Vec<String> {
     all
 }
 
-pub fn section(p: &mut Page<'_>) {
+pub fn section(p: &mut Page<'_>) -> Markup {
     let usage = &p.run.usage;
     if usage.files.is_empty() {
-        p.absent.push(("Files", "the trace does not say which files were accessed"));
-        return;
+        return p.without("Files", "the trace does not say which files were accessed");
     }
-    let shown = p.caps.of(FAMILIES.0, FAMILIES.1).min(usage.files.len());
-    let all: u64 = usage.files.iter().chain(&usage.rest).map(|f| f.files).sum();
+    let every = || usage.files.iter().chain(&usage.rest);
     let lead = format!(
         "{} in {}, those with the most time first; # stands for digits.",
-        units::counted(all, "file"),
-        units::counted(usage.families, "family").replace("familys", "families")
+        units::counted(every().map(|f| f.files).sum(), "file"),
+        units::counted(usage.families, "family")
     );
-    let total: f64 = usage.files.iter().chain(&usage.rest).filter_map(|f| f.time_s).sum();
-    let mut rest = usage.rest.clone();
-    for f in &usage.files[shown..] {
-        rest = Some(match rest {
+    let total: f64 = every().filter_map(|f| f.time_s).sum();
+    let all = usize::try_from(usage.families).unwrap_or(usize::MAX);
+    let shown = p.shown(FAMILIES, all, "Families of files").min(usage.files.len());
+    let (listed, left) = usage.files.split_at(shown);
+    let plus = |rest: Option<FileUse>, f: &FileUse| {
+        Some(match rest {
             Some(r) => r.plus(f.clone()),
             None => f.clone().unnamed(),
-        });
-    }
-    p.cut(shown, usize::try_from(usage.families).unwrap_or(usize::MAX), "Families of files");
-    let known = Known::of(p.run);
-    let job = p.run.summary.ranks;
-    p.section("files", "Files", &lead, |p| {
-        let columns = [
-            Column::text("Files", "file"),
-            Column::number("Number", "files"),
-            Column::number("Read", "bytes-read"),
-            Column::number("Written", "bytes-written"),
-            Column::number("Reads", "reads"),
-            Column::number("Writes", "writes"),
-            Column::number("Mean size", "size"),
-            Column::number("Opens", "opens"),
-            Column::number("Time", "time"),
-            Column::number("Share", "share"),
-            Column::number("Ranks", "ranks"),
-            Column::number("Period", "period"),
-            Column::text("Class", "class"),
-            Column::text("Mount", "mount"),
-            Column::text("Stripes", "stripes"),
-        ];
-        let some: Vec<&FileUse> = p.run.usage.files[..shown].iter().chain(&rest).collect();
-        let used = [
-            true,
-            true,
-            true,
-            true,
-            some.iter().any(|f| f.reads.is_some()),
-            some.iter().any(|f| f.writes.is_some()),
-            some.iter().any(|f| f.reads.is_some()),
-            some.iter().any(|f| f.opens.is_some()),
-            some.iter().any(|f| f.time_s.is_some()),
-            some.iter().any(|f| f.time_s.is_some()),
-            true,
-            !known.periods.is_empty(),
-            !known.classes.is_empty(),
-            some.iter().any(|f| f.mount.is_some()),
-            some.iter().any(|f| f.stripe.is_some()),
-        ];
-        let row = |f: &FileUse| {
-            let calls = f.reads.zip(f.writes).map(|(r, w)| r + w).filter(|n| *n > 0);
-            let bytes = f.bytes_read.saturating_add(f.bytes_written);
+        })
+    };
+    let rest = left.iter().fold(usage.rest.clone(), plus);
+    let (known, job) = (Known::of(p.run), p.run.summary.ranks);
+    let ranks = |n: u64| if n > 1 && n == job { format!("all {}", units::grouped(n)) } else { units::grouped(n) };
+    let size = |f: &FileUse| {
+        let calls = f.reads.zip(f.writes).map(|(r, w)| r + w).filter(|n| *n > 0);
+        calls.map(|n| f.bytes_read.saturating_add(f.bytes_written) / n)
+    };
+    let files = Listing::of(listed.iter().chain(&rest))
+        .column("Files", "file", |f| {
             let name = if f.file.is_empty() { Cell::text("all others") } else { Cell::name(&f.file) };
-            let ranks = |n: u64| {
-                if n > 1 && n == job { format!("all {}", units::grouped(n)) } else { units::grouped(n) }
-            };
-            vec![
-                name.unfolding(members(f)),
-                Cell::count(Some(f.files)),
-                Cell::bytes(f.bytes_read),
-                Cell::bytes(f.bytes_written),
-                Cell::count(f.reads),
-                Cell::count(f.writes),
-                calls.map_or_else(|| Cell::text("-"), |n| Cell::bytes(bytes / n)),
-                Cell::count(f.opens),
-                Cell::seconds(f.time_s),
-                Cell::share(f.time_s.filter(|_| total > 0.0).map(|t| t / total)),
-                f.ranks.map_or_else(
-                    || Cell::text(if f.file.is_empty() { "-" } else { "all" }),
-                    |n| Cell::number(ranks(n), n as f64),
-                ),
-                Cell::seconds(known.periods.get(&stem(&f.file)).copied()),
-                Cell::text(known.classes.get(&stem(&f.file)).cloned().unwrap_or_default()),
-                Cell::text(f.mount.clone().unwrap_or_default()),
-                Cell::text(
-                    f.stripe.map_or_else(String::new, |(unit, n)| format!("{n} × {}", units::bytes(unit as f64))),
-                ),
-            ]
-        };
-        fn only<T>(all: Vec<T>, used: &[bool]) -> Vec<T> {
-            all.into_iter().zip(used).filter(|x| *x.1).map(|x| x.0).collect()
-        }
-        let columns = only(columns.to_vec(), &used);
-        let rows = some.into_iter().map(|f| only(row(f), &used));
-        p.h.within("details", &[("class", "tools columns")], |h| {
-            h.elem("summary", &[], "Columns");
-            for c in &columns[1..] {
-                h.open("label", &[]);
-                h.void("input", &[("type", "checkbox"), ("data-column", c.key())]);
-                h.text(c.title());
-                h.close("label");
-            }
+            name.unfolding(members(f))
+        })
+        .column("Number", "files", |f| Cell::count(f.files))
+        .column("Read", "bytes-read", |f| Cell::bytes(f.bytes_read))
+        .column("Written", "bytes-written", |f| Cell::bytes(f.bytes_written))
+        .column("Reads", "reads", |f| Cell::count(f.reads))
+        .column("Writes", "writes", |f| Cell::count(f.writes))
+        .column("Mean size", "size", |f| Cell::bytes(size(f)))
+        .column("Opens", "opens", |f| Cell::count(f.opens))
+        .column("Time", "time", |f| Cell::seconds(f.time_s))
+        .column("Share", "share", |f| Cell::share(f.time_s.filter(|_| total > 0.0).map(|t| t / total)))
+        .column("Ranks", "ranks", |f| match f.ranks {
+            Some(n) => Cell::number(ranks(n), n as f64),
+            None => Cell::numeral(if f.file.is_empty() { "-" } else { "all" }),
+        })
+        .column("Period", "period", |f| Cell::seconds(known.periods.get(&stem(&f.file)).copied()))
+        .column("Class", "class", |f| Cell::text(known.classes.get(&stem(&f.file)).cloned().unwrap_or_default()))
+        .column("Mount", "mount", |f| Cell::text(f.mount.clone().unwrap_or_default()))
+        .column("Stripes", "stripes", |f| {
+            let stripes = f.stripe.map(|(unit, n)| format!("{n} × {}", units::bytes(unit as f64)));
+            Cell::text(stripes.unwrap_or_default())
         });
-        let id = p.id("files-table");
-        table::table(
-            &mut p.h,
-            &id,
-            "Time is the sum of all ranks; share is that of the I/O time of all files",
-            &columns,
-            rows,
-        );
-    });
+    let content = html! {
+        details class="tools columns" {
+            summary { "Columns" }
+            @for (key, title) in files.choices() { label { input type="checkbox" data-column=(key); (title) } }
+        } "\n"
+        (files.html(&p.id("files-table"), "Time is the sum of all ranks; share is that of the I/O time of all files"))
+    };
+    p.section("files", "Files", &lead, content)
 }

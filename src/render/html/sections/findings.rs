@@ -1,146 +1,117 @@
 //! Findings as cards, the costliest first.
 
-use crate::findings::{Finding, Findings, RemedyReport};
-use crate::render::findings::{MINOR, settings, short};
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::findings::{Certainty, Finding, Findings};
+use crate::render::findings::{MINOR, cost, remedies, settings};
+use crate::render::html::markup::{Said, copy, facts, filter, fold};
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
-use crate::render::html::table::{self, Cell, Column};
-use crate::render::html::writer::Html;
 use crate::render::layout::percent;
-use crate::render::units;
+use crate::render::listing::{Cell, Listing};
+use crate::render::units::{self, short_seconds};
 
 /// Times of a finding that the script shows in the pictures.
 const WINDOWS: usize = 64;
 /// Times and ranges in a row of the evidence.
 const SOME: usize = 3;
 
-pub fn section(p: &mut Page<'_>) {
+pub fn section(p: &mut Page<'_>) -> Markup {
     let f = &p.run.findings;
+    let (minor, listed): (Vec<_>, Vec<_>) = f.findings.iter().enumerate().partition(|x| f.is_minor(x.1));
+    let cards = |all: &[(usize, &Finding)]| {
+        html! { div.cards { @for &(i, x) in all { (card(&p.id(&format!("find-{}-{}", i + 1, x.code)), p.run, x)) } } "\n" }
+    };
+    let content = html! {
+        @if f.findings.is_empty() { p { "No findings." } }
+        @if f.findings.len() > 1 { (filter("Filter: text, severity")) }
+        (cards(&listed))
+        @if !minor.is_empty() {
+            (fold(&format!("{}{MINOR}", units::counted(minor.len() as u64, "finding")), cards(&minor)))
+        }
+        @if !f.ok.is_empty() { p.good { "Checked and good: " (f.ok.join(", ")) "." } }
+        (unchecked(&p.id("unchecked"), f))
+    };
     let lead = "I/O problems, the costliest first. Costs overlap, so they do not add up.";
-    p.section("findings", "Findings", lead, |p| {
-        if f.findings.is_empty() {
-            p.h.elem("p", &[], "No findings.");
-        }
-        if f.findings.len() > 1 {
-            p.h.filter("Filter: text, severity");
-        }
-        let (minor, listed): (Vec<_>, Vec<_>) = f.findings.iter().enumerate().partition(|x| f.is_minor(x.1));
-        cards(p, &listed);
-        if !minor.is_empty() {
-            let number = units::counted(minor.len() as u64, "finding");
-            p.h.open("details", &[("class", "fold")]);
-            p.h.elem("summary", &[], &format!("{number}{MINOR}"));
-            cards(p, &minor);
-            p.h.close("details");
-        }
-        good(&mut p.h, f);
-        let id = p.id("unchecked");
-        unchecked(&mut p.h, &id, f);
-    });
+    p.section("findings", "Findings", lead, content)
 }
 
-/// Cards of findings, with their numbers.
-fn cards(p: &mut Page<'_>, all: &[(usize, &Finding)]) {
-    p.h.open("div", &[("class", "cards")]);
-    for &(i, x) in all {
-        let id = p.id(&format!("find-{}-{}", i + 1, x.code));
-        card(&mut p.h, &id, p.run, x);
-    }
-    p.h.close("div");
-}
-
-fn card(h: &mut Html, id: &str, run: &Run, x: &Finding) {
-    let f = &run.findings;
+fn card(id: &str, run: &Run, x: &Finding) -> Markup {
     let severity = x.severity.name();
-    let class = format!("card {severity}");
     let rank = x.measured.get("rank").map(|r| format!("{r:.0}")).unwrap_or_default();
-    let files: Vec<&str> = x.files.iter().map(|s| s.file.as_str()).collect();
-    let files = files.join("\u{1}");
+    let files = x.files.iter().map(|s| s.file.as_str()).collect::<Vec<_>>().join("\u{1}");
     let windows = windows(run, x);
-    h.open(
-        "div",
-        &[
-            ("class", &class),
-            ("id", id),
-            ("data-code", &x.code),
-            ("data-severity", severity),
-            ("data-rank", &rank),
-            ("data-files", &files),
-            ("data-windows", &windows),
-        ],
-    );
-    h.open("h3", &[]);
     let icon = match severity {
         "critical" => "◆",
         "warning" => "▲",
         _ => "●",
     };
-    h.elem("span", &[("class", "icon"), ("aria-hidden", "true")], icon);
-    h.elem("span", &[("class", "severity")], severity);
-    h.text(" ");
-    h.elem("code", &[], &x.code);
-    h.text(&format!(" {}: {}", x.name.replace('-', " "), x.title));
-    h.close("h3");
-    cost(h, f, x);
-    if !x.detail.is_empty() {
-        h.elem("p", &[], &x.detail);
+    html! {
+        div.card.(severity) id=(id) data-code=(x.code) data-severity=(severity) data-rank=(rank)
+            data-files=(crate::render::html::markup::whole(&files)) data-windows=(windows) {
+            h3 {
+                span.icon aria-hidden="true" { (icon) } span.severity { (severity) } " "
+                code { (x.code) } " " (x.name.replace('-', " ")) ": " (Said(&x.title))
+            }
+            (price(&run.findings, x))
+            @if !x.detail.is_empty() { p { (Said(&x.detail)) } }
+            @if !x.also.is_empty() { p.also { "The same requests: " (x.also.join(", ")) } }
+            (evidence(id, run, x))
+            (examples(id, run, x))
+            @if !x.remedies.is_empty() { ul.remedies { @for r in remedies(x) {
+                li {
+                    @for typed in r.commands.iter().cloned().chain(settings(r)) { (copy(&typed)) " " }
+                    (r.why) @if r.system != "any" { " (" (r.system) ")" } ". "
+                    @if r.url.starts_with("https://") { a href=(r.url) rel="noreferrer" { "Source" } }
+                } "\n"
+            } } }
+            (fold("Why, and how it was measured", measured(x)))
+            @if !files.is_empty() || !windows.is_empty() {
+                div.tools { button type="button" data-key="find" data-value=(x.code) { "Show in the page" } }
+            }
+        } "\n"
     }
-    if !x.also.is_empty() {
-        h.elem("p", &[("class", "also")], &format!("The same requests: {}", x.also.join(", ")));
-    }
-    evidence(h, id, run, x);
-    examples(h, id, run, x);
-    remedies(h, x);
-    h.open("details", &[("class", "fold")]);
-    h.elem("summary", &[], "Why, and how it was measured");
-    h.elem("p", &[], &x.why);
-    let numbers = |all: &std::collections::BTreeMap<String, f64>| {
-        all.iter()
-            .map(|(name, v)| format!("{} {}", name.replace('_', " "), units::digits(*v)))
-            .collect::<Vec<_>>()
-            .join(", ")
+}
+
+fn measured(x: &Finding) -> Markup {
+    let numbers = |all: &BTreeMap<String, f64>| {
+        let number = |(name, v): (&String, &f64)| format!("{} {}", name.replace('_', " "), units::digits(*v));
+        Some(all.iter().map(number).collect::<Vec<_>>().join(", "))
     };
     let certainty = match x.certainty {
-        crate::findings::Certainty::Exact => "exact, from single requests",
-        crate::findings::Certainty::Bound => "bound, from counters",
-        crate::findings::Certainty::Modelled => "the time comes from a model",
+        Certainty::Exact => "exact, from single requests",
+        Certainty::Bound => "bound, from counters",
+        Certainty::Modelled => "the time comes from a model",
     };
-    table::facts(
-        h,
-        &[
-            ("Measured", Some(numbers(&x.measured))),
-            ("Threshold", Some(numbers(&x.threshold))),
+    html! {
+        p { (Said(&x.why)) }
+        (facts([
+            ("Measured", numbers(&x.measured)),
+            ("Threshold", numbers(&x.threshold)),
             ("Lost is", x.lost_basis.clone()),
             ("Certainty", Some(certainty.into())),
             ("Drishti", Some(x.drishti.join(", "))),
-        ],
-    );
-    h.close("details");
-    if !files.is_empty() || !windows.is_empty() {
-        h.within("div", &[("class", "tools")], |h| {
-            let button = [("type", "button"), ("data-key", "find"), ("data-value", &*x.code)];
-            h.elem("button", &button, "Show in the page");
-        });
+        ]))
     }
-    h.close("div");
 }
 
 /// The time lost, or spent, as a bar against the run time.
-fn cost(h: &mut Html, f: &Findings, x: &Finding) {
-    let (word, s) = match (x.lost_s, x.time_s) {
-        (Some(lost), _) if lost > 0.0 => ("lost", lost),
-        (_, Some(time)) if time > 0.0 => ("spent in it", time),
-        _ => return,
+fn price(f: &Findings, x: &Finding) -> Markup {
+    let (lost, s) = match cost(x) {
+        Some(("lost", s)) => (true, s),
+        Some((_, s)) => (false, s),
+        None => return html! {},
     };
-    let share = if f.io.run_s > 0.0 { s / f.io.run_s } else { 0.0 };
-    h.open("p", &[("class", "cost")]);
-    let (max, value) = (format!("{}", f.io.run_s.max(s)), format!("{s}"));
-    h.elem("meter", &[("min", "0"), ("max", &max), ("value", &value)], &percent(share));
-    h.text(&format!(" {} {word}, {} of the run", short(s), percent(share)));
-    if let (Some(time), true) = (x.time_s, word == "lost") {
-        h.text(&format!("; {} spent in it", short(time)));
+    let share = percent(if f.io.run_s > 0.0 { s / f.io.run_s } else { 0.0 });
+    html! {
+        p.cost {
+            meter min="0" max=(f.io.run_s.max(s)) value=(s) { (share) }
+            " " (short_seconds(s)) (if lost { " lost" } else { " spent in it" }) ", " (share) " of the run"
+            @if let (Some(time), true) = (x.time_s, lost) { "; " (short_seconds(time)) " spent in it" }
+        } "\n"
     }
-    h.close("p");
 }
 
 /// The times of a finding on the clock of the page, for the script.
@@ -157,116 +128,47 @@ fn some<T>(all: &[T], text: impl Fn(&T) -> String) -> Cell {
     Cell::text(format!("{}{more}", shown.join(", ")))
 }
 
-fn examples(h: &mut Html, id: &str, run: &Run, x: &Finding) {
-    if x.examples.is_empty() {
-        return;
-    }
-    h.open("details", &[("class", "fold")]);
-    h.elem("summary", &[], "Longest requests");
-    let columns = [
-        Column::number("Rank", "rank"),
-        Column::text("File", "file"),
-        Column::number("Offset", "offset"),
-        Column::number("Size", "size"),
-        Column::number("Start", "start"),
-        Column::number("Duration", "duration"),
-    ];
-    let rows = x.examples.iter().map(|e| {
-        let start = e.start_s - run.zero_s;
-        vec![
-            Cell::count(Some(e.rank.into())),
-            Cell::name(&e.file),
-            e.offset.map_or_else(|| Cell::text("-"), Cell::bytes),
-            Cell::bytes(e.size),
-            Cell::number(units::clock(start, (e.end_s - e.start_s).max(1e-6)), start),
-            Cell::seconds(Some(e.end_s - e.start_s)),
-        ]
-    });
-    table::table(h, &format!("{id}-requests"), &format!("Requests of {} with the most time", x.code), &columns, rows);
-    h.close("details");
+fn examples(id: &str, run: &Run, x: &Finding) -> Markup {
+    let table = Listing::of(&x.examples)
+        .column("Rank", "rank", |e| Cell::count(u64::from(e.rank)))
+        .column("File", "file", |e| Cell::name(&e.file))
+        .column("Offset", "offset", |e| Cell::bytes(e.offset))
+        .column("Size", "size", |e| Cell::bytes(e.size))
+        .column("Start", "start", |e| Cell::clock(e.start_s - run.zero_s, (e.end_s - e.start_s).max(1e-6)))
+        .column("Duration", "duration", |e| Cell::seconds(e.end_s - e.start_s))
+        .html(&format!("{id}-requests"), &format!("Requests of {} with the most time", x.code));
+    html! { @if !x.examples.is_empty() { (fold("Longest requests", table)) } }
 }
 
-fn evidence(h: &mut Html, id: &str, run: &Run, x: &Finding) {
-    if x.files.is_empty() {
-        return;
-    }
-    let placed = x.files.iter().any(|s| !s.rank_list.is_empty() || !s.windows.is_empty() || !s.ranges.is_empty());
-    let columns = [
-        Column::text("Files", "file"),
-        Column::number("Number", "files"),
-        Column::number("Count", "count"),
-        Column::number("Bytes", "bytes"),
-        Column::number("Ranks", "ranks"),
-        Column::number("Time of all ranks", "time"),
-        Column::text("Which ranks", "which"),
-        Column::text("When", "when"),
-        Column::text("Bytes of the files", "ranges"),
-    ];
+fn evidence(id: &str, run: &Run, x: &Finding) -> Markup {
     let resolution = (run.range.1 - run.range.0) / 1000.0;
     let clock = |t: f64| units::clock(t - run.zero_s, resolution);
-    let rows = x.files.iter().map(|s| {
-        let which = crate::render::classes::ranks(&s.rank_list);
-        let cut = if s.rank_list.len() == 16 && s.ranks.is_some_and(|n| n > 16) { ", ..." } else { "" };
-        vec![
-            Cell::name(&s.file),
-            Cell::count(Some(s.files)),
-            Cell::count(Some(s.count)),
-            Cell::bytes(s.bytes),
-            s.ranks.map_or_else(|| Cell::text("all"), |n| Cell::count(Some(n))),
-            Cell::seconds(Some(s.time_s)),
-            Cell::text(format!("{which}{cut}")),
-            some(&s.windows, |w| format!("{} to {}", clock(w.start_s), clock(w.end_s))),
-            some(&s.ranges, |r| format!("{} to {}", units::bytes(r.start as f64), units::bytes(r.end as f64))),
-        ]
-    });
-    let columns = &columns[..if placed { columns.len() } else { columns.len() - 3 }];
-    let caption = format!("Where: {} in {}", x.code, units::counted(x.files_total, "file"));
-    table::table(h, &format!("{id}-files"), &caption, columns, rows);
+    Listing::of(&x.files)
+        .column("Files", "file", |s| Cell::name(&s.file))
+        .column("Number", "files", |s| Cell::count(s.files))
+        .column("Count", "count", |s| Cell::count(s.count))
+        .column("Bytes", "bytes", |s| Cell::bytes(s.bytes))
+        .column("Ranks", "ranks", |s| s.ranks.map_or_else(|| Cell::numeral("all"), Cell::count))
+        .column("Time of all ranks", "time", |s| Cell::seconds(s.time_s))
+        .column("Which ranks", "which", |s| {
+            let cut = if s.rank_list.len() == 16 && s.ranks.is_some_and(|n| n > 16) { ", ..." } else { "" };
+            let which =
+                if s.rank_list.is_empty() { String::new() } else { crate::render::classes::ranks(&s.rank_list) };
+            Cell::text(format!("{which}{cut}"))
+        })
+        .column("When", "when", |s| some(&s.windows, |w| format!("{} to {}", clock(w.start_s), clock(w.end_s))))
+        .column("Bytes of the files", "ranges", |s| {
+            some(&s.ranges, |r| format!("{} to {}", units::bytes(r.start as f64), units::bytes(r.end as f64)))
+        })
+        .html(&format!("{id}-files"), &format!("Where: {} in {}", x.code, units::counted(x.files_total, "file")))
 }
 
-/// Remedies, those for what the trace shows before those for all systems.
-fn remedies(h: &mut Html, x: &Finding) {
-    if x.remedies.is_empty() {
-        return;
-    }
-    let mut all: Vec<&RemedyReport> = x.remedies.iter().collect();
-    let first = all[0].id.as_str();
-    all.sort_by_key(|r| (r.id != first, r.system == "any"));
-    h.open("ul", &[("class", "remedies")]);
-    for r in all {
-        h.open("li", &[]);
-        for typed in r.commands.iter().cloned().chain(settings(r)) {
-            h.copy("code", &typed);
-            h.text(" ");
-        }
-        h.text(&r.why);
-        let system = if r.system == "any" { String::new() } else { format!(" ({})", r.system) };
-        h.text(&format!("{system}. "));
-        if r.url.starts_with("https://") {
-            h.elem("a", &[("href", &r.url), ("rel", "noreferrer")], "Source");
-        }
-        h.close("li");
-    }
-    h.close("ul");
-}
-
-fn good(h: &mut Html, f: &Findings) {
-    if !f.ok.is_empty() {
-        h.elem("p", &[("class", "good")], &format!("Checked and good: {}.", f.ok.join(", ")));
-    }
-}
-
-fn unchecked(h: &mut Html, id: &str, f: &Findings) {
-    if f.not_checked.is_empty() {
-        return;
-    }
-    h.open("details", &[("class", "fold")]);
-    h.elem("summary", &[], &format!("Not checked: {}", units::counted(f.not_checked.len() as u64, "code")));
-    let columns = [Column::text("Code", "code"), Column::text("Name", "name"), Column::text("How to record it", "how")];
-    let rows = f
-        .not_checked
-        .iter()
-        .map(|n| vec![Cell::text(&n.code), Cell::text(n.name.replace('-', " ")), Cell::text(&n.how)]);
-    table::table(h, id, "Codes that this trace cannot answer", &columns, rows);
-    h.close("details");
+fn unchecked(id: &str, f: &Findings) -> Markup {
+    let table = Listing::of(&f.not_checked)
+        .column("Code", "code", |n| Cell::text(&n.code))
+        .column("Name", "name", |n| Cell::text(n.name.replace('-', " ")))
+        .column("How to record it", "how", |n| Cell::text(&n.how))
+        .html(id, "Codes that this trace cannot answer");
+    let number = units::counted(f.not_checked.len() as u64, "code");
+    html! { @if !f.not_checked.is_empty() { (fold(&format!("Not checked: {number}"), table)) } }
 }

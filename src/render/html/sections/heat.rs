@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use base64::Engine;
+use maud::{Markup, html};
 use plotters::style::RGBColor;
 use serde_json::{Value, json};
 
 use crate::analysis::{Heat, HeatRow, Mode};
 use crate::record;
 use crate::render::figure::{Axis, Figure, Layer, Panel, Shape, color, round_step, short};
+use crate::render::html::markup::{fold, switches};
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
-use crate::render::html::table::{self, Cell, Column};
-use crate::render::html::writer::Html;
 use crate::render::io_time::layer_name;
+use crate::render::listing::{Cell, Listing};
 use crate::render::units;
 
 /// Bytes of an image, and the least of a page that had to be cut.
@@ -33,10 +34,9 @@ const BARS: usize = 256;
 const STOPS: [[f64; 3]; 5] =
     [[0.0, 34.0, 78.0], [66.0, 78.0, 108.0], [124.0, 123.0, 120.0], [187.0, 173.0, 108.0], [254.0, 232.0, 56.0]];
 
-pub fn section(p: &mut Page<'_>) {
+pub fn section(p: &mut Page<'_>) -> Markup {
     if p.run.heats.iter().all(|(_, of_layer)| of_layer.is_empty()) {
-        p.absent.push(("Ranks over time", "record DXT_ENABLE_IO_TRACE=1, or the heat maps of Darshan 3.4 and later"));
-        return;
+        return p.without("Ranks over time", "record DXT_ENABLE_IO_TRACE=1, or the heat maps of Darshan 3.4 and later");
     }
     let mut lead =
         "Bandwidth of each rank over time, brighter where it is higher. Top: all ranks together; right: bytes of each rank.".to_owned();
@@ -53,21 +53,19 @@ pub fn section(p: &mut Page<'_>) {
     if p.run.heats.iter().filter(|(_, of_layer)| !of_layer.is_empty()).count() > 1 {
         lead.push_str(" A byte that passes several layers is in the maps of each of them.");
     }
-    p.section("heat", "Ranks over time", &lead, |p| {
-        p.h.open("div", &[("class", "tools")]);
-        let names: Vec<&str> = images.iter().map(|i| &*i.name).collect();
-        let mut orders = vec!["rank", "bytes", "end"];
-        orders.extend(p.run.nodes.filter(|n| *n > 1).map(|_| "node"));
-        p.h.switches("Show", "heat", &names);
-        p.h.switches("Scale", "scale", &["log", "linear"]);
-        p.h.switches("Rows by", "rows", &orders);
-        p.h.close("div");
-        images.iter().for_each(|i| figure(p, i));
-    });
-    for image in &images {
-        let data = data(p, image);
-        p.heat(data);
-    }
+    let names: Vec<&str> = images.iter().map(|i| &*i.name).collect();
+    let mut orders = vec!["rank", "bytes", "end"];
+    orders.extend(p.run.nodes.filter(|n| *n > 1).map(|_| "node"));
+    let content = html! {
+        div.tools {
+            (switches("Show", "heat", &names))
+            (switches("Scale", "scale", &["log", "linear"]))
+            (switches("Rows by", "rows", &orders))
+        }
+        @for image in &images { (figure(p, image)) }
+    };
+    p.heats = images.iter().map(|image| data(p, image)).collect();
+    p.section("heat", "Ranks over time", &lead, content)
 }
 
 /// A heat map, its levels of colour as a PNG, and its largest bandwidth.
@@ -235,7 +233,7 @@ fn png(heat: &Heat, levels: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Bytes of all ranks over time, and below them the rows with their bytes at the right.
-fn figure(p: &mut Page<'_>, image: &Image) {
+fn figure(p: &mut Page<'_>, image: &Image) -> Markup {
     let (run, heat, rate, mode) = (p.run, &image.heat, image.largest, &*image.name);
     let (time, n) = (run.time(), heat.rows.len() as f64);
     let group = heat.columns.div_ceil(BARS).max(1);
@@ -266,11 +264,9 @@ fn figure(p: &mut Page<'_>, image: &Image) {
     let words = mode.replace("both", "write and read");
     let log = format!("{words}: {} to {}, logarithmic", units::rate(rate / 10f64.powf(DECADES)), units::rate(rate));
     let linear = format!("{words}: 0 to {}, linear", units::rate(rate));
-    let scale = |h: &mut Html| {
-        h.elem("p", &[("class", "scale"), ("data-log", &log), ("data-linear", &linear)], &log);
-    };
-    let table = |h: &mut Html, id: &str, _: &Figure| rows_table(h, id, heat, run);
-    p.framed(&image.id(), Figure { title, panels, ..Figure::default() }, ("heatmap", mode), scale, table);
+    let scale = html! { p.scale data-log=(log) data-linear=(linear) { (log) } };
+    let figure = Figure { title, panels, ..Figure::default() };
+    p.framed(&image.id(), figure, ("heatmap", Some(mode)), scale, |id, _| rows_table(id, heat, run))
 }
 
 /// The rows with a label: that with the most bytes, the last to end, and the first rows without I/O.
@@ -336,39 +332,18 @@ fn ranks((first, last): (u32, u32)) -> String {
     if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}") }
 }
 
-fn rows_table(h: &mut Html, id: &str, heat: &Heat, run: &Run) {
-    let zero_s = run.zero_s;
+fn rows_table(id: &str, heat: &Heat, run: &Run) -> Markup {
     let shared = heat.rows[0].ranks.0 != heat.rows[0].ranks.1;
     let mut order: Vec<&HeatRow> = heat.rows.iter().collect();
     order.sort_by(|a, b| b.bytes.total_cmp(&a.bytes).then(a.ranks.cmp(&b.ranks)));
-    h.open("details", &[("class", "fold")]);
-    h.elem("summary", &[], "Table");
-    let mut columns = vec![
-        Column::text("Ranks", "rank"),
-        Column::number("Bytes", "bytes"),
-        Column::number("End of the last transfer", "end"),
-    ];
-    if shared {
-        columns.extend([Column::number("Least of a rank", "least"), Column::number("Most of a rank", "most")]);
-    }
-    if !run.hosts.is_empty() {
-        columns.push(Column::text("Node of the first", "node"));
-    }
-    let rows = order.iter().take(50).map(|r| {
-        let end = r.end_s.map(|t| t - zero_s);
-        let mut row = vec![
-            Cell::text(ranks(r.ranks)),
-            Cell::bytes(r.bytes.round() as u64),
-            end.map_or_else(|| Cell::text("-"), |t| Cell::number(units::clock(t, heat.step_s), t)),
-        ];
-        if shared {
-            row.extend([r.extremes.0, r.extremes.1].map(|b| Cell::bytes(b.round() as u64)));
-        }
-        if !run.hosts.is_empty() {
-            row.push(Cell::text(run.hosts.get(&r.ranks.0).map_or("", |h| h)));
-        }
-        row
-    });
-    table::table(h, &format!("{id}-table"), "The ranks with the most bytes", &columns, rows);
-    h.close("details");
+    let of_rank = |bytes: f64| Cell::bytes(shared.then_some(bytes.round() as u64));
+    let table = Listing::of(order.iter().take(50))
+        .column("Ranks", "rank", |r| Cell::text(ranks(r.ranks)))
+        .column("Bytes", "bytes", |r| Cell::bytes(r.bytes.round() as u64))
+        .column("End of the last transfer", "end", |r| Cell::clock(r.end_s.map(|t| t - run.zero_s), heat.step_s))
+        .column("Least of a rank", "least", |r| of_rank(r.extremes.0))
+        .column("Most of a rank", "most", |r| of_rank(r.extremes.1))
+        .column("Node of the first", "node", |r| Cell::text(run.hosts.get(&r.ranks.0).map_or("", |h| h)))
+        .html(&format!("{id}-table"), "The ranks with the most bytes");
+    fold("Table", table)
 }

@@ -22,13 +22,14 @@ pub use comparison::comparison;
 pub use data::data;
 pub use head::{index, navigation, title};
 
+use maud::{Markup, html};
+
 use super::Options;
 use super::page::Page;
 
-/// Writes all sections of a run.
-pub fn all(p: &mut Page<'_>, options: &Options) {
-    head::section(p, options);
-    for section in [
+/// All sections of a run.
+pub fn all(p: &mut Page<'_>, options: &Options) -> Markup {
+    let sections = [
         answer::section,
         cost::section,
         phases::section,
@@ -43,7 +44,6 @@ pub fn all(p: &mut Page<'_>, options: &Options) {
         period::section,
         next::section,
         provenance::section,
-    ] {
-        section(p);
-    }
+    ];
+    html! { (head::section(p, options)) @for section in sections { (section(p)) } }
 }
