@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::label;
-use crate::dfg::{Comparison, DfgReport, EdgeChange, EdgeRef, Exclusive, GroupTotals, Measures, NodeReport};
+use crate::dfg::{Comparison, DfgReport, EdgeRef, Exclusive, GroupTotals, Measures, NodeReport};
 use crate::render::layout::{Style, warnings};
+use crate::render::listing::{Cell, Listing};
 use crate::render::units;
 
 /// Rows of a table, unless all are wanted.
@@ -41,29 +40,29 @@ pub fn text(r: &DfgReport, style: Style) -> String {
     out
 }
 
-fn table(out: &mut String, title: &str, header: &[&str], rows: Vec<Vec<String>>, most: usize, left: usize) {
-    if rows.is_empty() {
-        return;
-    }
-    let mut t = Table::new();
-    t.load_style(presets::NOTHING);
-    t.set_header(header.iter().enumerate().map(|(i, h)| if i == 0 { format!("  {h}") } else { (*h).to_owned() }));
-    let all = rows.len();
-    for row in rows.into_iter().take(most) {
-        t.add_row(
-            row.into_iter().enumerate().map(|(i, c)| if i == 0 { format!("  {}", clean(&c)) } else { clean(&c) }),
-        );
-    }
-    for c in t.column_iter_mut().skip(left) {
-        c.set_cell_alignment(CellAlignment::Right);
-    }
+/// The first `most` of `all` rows.
+fn table<T>(out: &mut String, title: &str, rows: &Listing<T>, (most, all): (usize, usize)) {
     let more = if all > most { format!(" (first {most} of {all}; -v shows all)") } else { String::new() };
-    let _ = writeln!(out, "\n{title}{more}\n{}", t.trim_fmt());
+    if all > 0 {
+        let _ = writeln!(out, "\n{title}{more}\n{}", rows.text());
+    }
 }
 
 /// Names come from traces: nothing in them may move the cursor.
 fn clean(text: &str) -> String {
     text.replace(char::is_control, "?")
+}
+
+fn name(text: &str) -> Cell {
+    Cell::text(clean(text))
+}
+
+fn load(share: Option<f64>) -> Cell {
+    share.map_or_else(Cell::unknown, |x| Cell::number(format!("{x:.2}"), x))
+}
+
+fn moved(bytes: u64) -> Cell {
+    Cell::bytes(Some(bytes).filter(|n| *n > 0))
 }
 
 fn activities(out: &mut String, r: &DfgReport, most: usize) {
@@ -72,82 +71,61 @@ fn activities(out: &mut String, r: &DfgReport, most: usize) {
     // without any duration, those of the calls are not known
     let timed = r.duration_s > 0.0;
     let title = if timed { "Activities, the longest first" } else { "Activities" };
-    let rows = nodes
-        .into_iter()
-        .map(|n| {
-            vec![
-                n.activity.clone(),
-                units::grouped(n.events),
-                n.relative_duration.map_or("-".into(), |x| format!("{x:.2}")),
-                if timed { units::seconds(n.duration_s) } else { "-".into() },
-                if n.bytes > 0 { units::bytes(n.bytes as f64) } else { "-".into() },
-                label::rate(n).map_or("-".into(), |r| r.replace("DR: ", "")),
-            ]
-        })
-        .collect();
-    table(out, title, &["activity", "events", "load", "time", "bytes", "at once x rate"], rows, most, 1);
+    let all = nodes.len();
+    let rows = Listing::of(nodes.into_iter().take(most))
+        .column("activity", "", |n| name(&n.activity))
+        .column("events", "", |n| Cell::count(n.events))
+        .column("load", "", |n| load(n.relative_duration))
+        .column("time", "", |n| Cell::seconds(timed.then_some(n.duration_s)))
+        .column("bytes", "", |n| moved(n.bytes))
+        .column("at once x rate", "", |n| {
+            let rate = n.data_rate_bytes_per_s.unwrap_or(0.0);
+            label::rate(n).map_or_else(Cell::unknown, |text| Cell::number(text.replace("DR: ", ""), rate))
+        });
+    table(out, title, &rows, (most, all));
 }
 
 fn follows(out: &mut String, r: &DfgReport, most: usize) {
     let mut edges: Vec<_> = r.edges.iter().collect();
     edges.sort_by_key(|e| std::cmp::Reverse(e.count));
-    let rows =
-        edges.into_iter().map(|e| vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.count)]).collect();
-    table(out, "What directly follows what, the most frequent first", &["from", "", "to", "count"], rows, most, 3);
+    let rows = Listing::of(edges.into_iter().take(most))
+        .column("from", "", |e| name(&e.from))
+        .column("", "", |_| Cell::text("->"))
+        .column("to", "", |e| name(&e.to))
+        .column("count", "", |e| Cell::count(e.count));
+    table(out, "What directly follows what, the most frequent first", &rows, (most, r.edges.len()));
 }
+
+/// A name, and what it is of an activity.
+type Measure = (&'static str, fn(&Measures) -> Cell);
+
+/// What is compared of an activity.
+const MEASURES: [Measure; 5] = [
+    ("events", |m| Cell::count(m.events)),
+    ("time", |m| Cell::seconds(m.duration_s)),
+    ("load", |m| load(m.relative_duration)),
+    ("bytes", |m| moved(m.bytes)),
+    ("rate", |m| Cell::rate(m.data_rate_bytes_per_s.filter(|_| m.bytes > 0))),
+];
 
 fn comparison(out: &mut String, c: &Comparison, most: usize) {
     for (name, g) in [("green", &c.green), ("red", &c.red)] {
         let _ = writeln!(out, "  {name:<10} {}", totals(g));
     }
-    let both = |f: &dyn Fn(&Measures) -> String, a: &Option<Measures>, b: &Option<Measures>| {
-        let one = |m: &Option<Measures>| m.as_ref().map_or("-".to_owned(), f);
-        [one(a), one(b)]
-    };
-    let rows = c
-        .activities
-        .iter()
-        .map(|a| {
-            let mut row = vec![a.activity.clone()];
-            row.extend(both(&|m| units::grouped(m.events), &a.green, &a.red));
-            row.extend(both(&|m| units::seconds(m.duration_s), &a.green, &a.red));
-            row.extend(both(&|m| m.relative_duration.map_or("-".into(), |x| format!("{x:.2}")), &a.green, &a.red));
-            row.extend(both(
-                &|m| if m.bytes > 0 { units::bytes(m.bytes as f64) } else { "-".into() },
-                &a.green,
-                &a.red,
-            ));
-            let rate = |m: &Measures| match m.data_rate_bytes_per_s.filter(|_| m.bytes > 0) {
-                Some(r) => units::rate(r),
-                None => "-".into(),
-            };
-            row.extend(both(&rate, &a.green, &a.red));
-            row
-        })
-        .collect();
-    let header = [
-        "activity",
-        "green events",
-        "red",
-        "green time",
-        "red",
-        "green load",
-        "red",
-        "green bytes",
-        "red",
-        "green rate",
-        "red",
-    ];
-    table(out, "Activities, the largest difference in time a case first", &header, rows, most, 1);
-    let rows = c.edges.iter().map(change).collect();
-    table(
-        out,
-        "Edges, the largest difference in count a case first",
-        &["from", "", "to", "green", "red"],
-        rows,
-        most,
-        3,
-    );
+    let mut rows = Listing::of(c.activities.iter().take(most)).column("activity", "", |a| name(&a.activity));
+    for (what, of) in MEASURES {
+        let one = |m: &Option<Measures>| m.as_ref().map_or_else(Cell::unknown, of);
+        rows = rows.column(format!("green {what}"), "", |a| one(&a.green));
+        rows = rows.column(format!("red {what}"), "", |a| one(&a.red));
+    }
+    table(out, "Activities, the largest difference in time a case first", &rows, (most, c.activities.len()));
+    let rows = Listing::of(c.edges.iter().take(most))
+        .column("from", "", |e| name(&e.from))
+        .column("", "", |_| Cell::text("->"))
+        .column("to", "", |e| name(&e.to))
+        .column("green", "", |e| Cell::count(e.green))
+        .column("red", "", |e| Cell::count(e.red));
+    table(out, "Edges, the largest difference in count a case first", &rows, (most, c.edges.len()));
     for (name, e) in [("green", &c.only_green), ("red", &c.only_red)] {
         exclusive(out, name, e, most);
     }
@@ -161,10 +139,6 @@ fn totals(g: &GroupTotals) -> String {
         units::bytes(g.bytes as f64),
         units::seconds(g.duration_s)
     )
-}
-
-fn change(e: &EdgeChange) -> Vec<String> {
-    vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.green), units::grouped(e.red)]
 }
 
 fn exclusive(out: &mut String, name: &str, e: &Exclusive, most: usize) {
