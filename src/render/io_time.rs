@@ -31,14 +31,16 @@ pub(super) fn share(io: &IoTime) -> String {
     }
 }
 
+/// A value, or its least and most.
+fn bounds(b: Bounds, text: fn(f64) -> String) -> String {
+    if b.is_exact() { text(b.low) } else { format!("{} to {}", text(b.low), text(b.high)) }
+}
+
 /// The slowest rank, the mean by kind, the layer, and waiting; `None` without times.
 pub(super) fn parts(io: &IoTime) -> Option<String> {
     // calls that overlap add up to more than the run
     let slowest = io.slowest_s.filter(|s| io.mean_s.is_none_or(|mean| mean <= 1.01 * s.high))?;
-    let rank = match (slowest.is_exact(), io.slowest_rank) {
-        (true, _) => short_seconds(slowest.low),
-        (false, _) => format!("{} to {}", short_seconds(slowest.low), short_seconds(slowest.high)),
-    };
+    let rank = bounds(slowest, short_seconds);
     let kinds = [io.mean_read_s, io.mean_write_s, io.mean_metadata_s].map(|s| short_seconds(s.unwrap_or(0.0)));
     let [read, write, metadata] = kinds;
     let mean = short_seconds(io.mean_s?);
@@ -47,10 +49,7 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
     let waiting = waiting(io).map_or(String::new(), |share| {
         format!("; {} % of the time in MPI-IO is waiting for other ranks or exchanging data with them", percent(share))
     });
-    let rate = io.rate.map_or(String::new(), |r| match r.is_exact() {
-        true => format!("; {} by the slowest rank", units::rate(r.low)),
-        false => format!("; {} to {} by the slowest rank", units::rate(r.low), units::rate(r.high)),
-    });
+    let rate = io.rate.map_or(String::new(), |r| format!("; {} by the slowest rank", bounds(r, units::rate)));
     let kinds = format!("reading {read}, writing {write}, metadata {metadata}");
     Some(format!("slowest rank {rank}, mean {mean}: {kinds}{layer}{waiting}{rate}"))
 }
@@ -62,10 +61,7 @@ pub(super) fn layer(l: &LayerTime) -> String {
     let mean = short_seconds(parts.iter().map(|p| p.1).sum());
     let parts: Vec<String> =
         parts.iter().filter(|p| p.1 > 0.0).map(|(what, s)| format!("{what} {}", short_seconds(*s))).collect();
-    let slowest = match l.slowest_s {
-        s if s.is_exact() => short_seconds(s.low),
-        s => format!("{} to {}", short_seconds(s.low), short_seconds(s.high)),
-    };
+    let slowest = bounds(l.slowest_s, short_seconds);
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
     format!("{name}: mean {mean}{parts}, slowest rank {slowest}")
 }

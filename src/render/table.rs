@@ -70,19 +70,10 @@ impl Table {
     }
 
     fn row(&self, r: &Report, s: &SignalReport) -> String {
-        let c = Cells::new(r, s);
-        let cells = [
-            c.job.unwrap_or_else(|| "-".into()),
-            c.application.unwrap_or("-").to_owned(),
-            r.trace.ranks.to_string(),
-            units::bytes(s.bytes),
-            s.mode.name().to_owned(),
-            c.period_s.map_or(c.verdict, units::seconds),
-            c.confidence.map_or("-".into(), |p| format!("{:.0} %", 100.0 * p)),
-            c.bursts.map_or("-".into(), |n| n.to_string()),
-            c.duty_cycle.map_or("-".into(), |d| format!("{:.0} %", 100.0 * d)),
-        ];
-        self.line(&r.trace.path, cells)
+        let [job, application, ranks, bytes, mode, period, confidence, bursts, duty, verdict] =
+            fields(r, s).map(|f| f[0].clone());
+        let period = if period == "-" { verdict } else { period };
+        self.line(&r.trace.path, [job, application, ranks, bytes, mode, period, confidence, bursts, duty])
     }
 
     fn line(&self, name: &str, cells: [String; COLUMNS.len()]) -> String {
@@ -103,23 +94,10 @@ impl Table {
 /// Lines of CSV (RFC 4180) for the signals of a report, in full precision; unknown is empty. Unless they are to be `exact`, names that a
 /// spreadsheet would take for formulas have an apostrophe in front.
 pub fn csv(r: &Report, exact: bool) -> String {
-    let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
     let row = |s: &SignalReport| {
-        let c = Cells::new(r, s);
-        let fields = [
-            csv_name(&r.trace.path, exact),
-            c.job.unwrap_or_default(),
-            csv_name(c.application.unwrap_or_default(), exact),
-            r.trace.ranks.to_string(),
-            format!("{:.0}", s.bytes),
-            s.mode.name().to_owned(),
-            number(c.period_s),
-            number(c.confidence),
-            c.bursts.map_or(String::new(), |n| n.to_string()),
-            number(c.duty_cycle),
-            c.verdict,
-        ];
-        csv_line(&fields)
+        let [job, application, more @ ..] = fields(r, s).map(|f| f[1].clone());
+        let names = [csv_name(&r.trace.path, exact), job, csv_name(&application, exact)];
+        csv_line(&[&names[..], &more[..]].concat())
     };
     r.signals.iter().map(row).collect()
 }
@@ -140,34 +118,30 @@ fn csv_name(name: &str, exact: bool) -> String {
     if is_formula(name) && !exact { format!("'{name}") } else { name.to_owned() }
 }
 
-/// What both forms show of a signal.
-struct Cells<'r> {
-    job: Option<String>,
-    application: Option<&'r str>,
-    period_s: Option<f64>,
-    confidence: Option<f64>,
-    bursts: Option<u64>,
-    duty_cycle: Option<f64>,
-    verdict: String,
-}
-
-impl<'r> Cells<'r> {
-    fn new(r: &'r Report, s: &SignalReport) -> Self {
-        let job = r.trace.job.as_ref();
-        let program = job.and_then(|j| j.executable.as_deref()).and_then(|e| e.split_whitespace().next());
-        let dominant = s.period.dominant.as_ref();
-        // as in the JSON
-        let verdict = serde_json::to_value(s.period.verdict).ok();
-        Cells {
-            job: job.and_then(|j| j.id).map(|id| id.to_string()),
-            application: program.map(|p| p.rsplit('/').next().unwrap_or(p)),
-            period_s: dominant.map(|d| d.period_s),
-            confidence: dominant.map(|d| d.confidence),
-            bursts: s.bursts.as_ref().map(|b| b.count),
-            duty_cycle: s.bursts.as_ref().map(|b| b.duty_cycle),
-            verdict: verdict.as_ref().and_then(|v| v.as_str()).unwrap_or_default().to_owned(),
-        }
+/// What both forms show of a signal, each as text for people and exactly: from the job to the verdict.
+fn fields(r: &Report, s: &SignalReport) -> [[String; 2]; 10] {
+    fn known<T: Copy + ToString>(x: Option<T>, text: impl Fn(T) -> String) -> [String; 2] {
+        x.map_or_else(|| ["-".into(), String::new()], |x| [text(x), x.to_string()])
     }
+    let percent = |p: f64| format!("{:.0} %", 100.0 * p);
+    let job = r.trace.job.as_ref();
+    let program = job.and_then(|j| j.executable.as_deref()).and_then(|e| e.split_whitespace().next());
+    let (dominant, bursts) = (s.period.dominant.as_ref(), s.bursts.as_ref());
+    // as in the JSON
+    let verdict = serde_json::to_value(s.period.verdict).ok();
+    let both = |text: &str| [text.to_owned(), text.to_owned()];
+    [
+        known(job.and_then(|j| j.id), |id| id.to_string()),
+        program.map_or_else(|| ["-".into(), String::new()], |p| both(p.rsplit('/').next().unwrap_or(p))),
+        both(&r.trace.ranks.to_string()),
+        [units::bytes(s.bytes), format!("{:.0}", s.bytes)],
+        both(s.mode.name()),
+        known(dominant.map(|d| d.period_s), units::seconds),
+        known(dominant.map(|d| d.confidence), percent),
+        known(bursts.map(|b| b.count), |n| n.to_string()),
+        known(bursts.map(|b| b.duty_cycle), percent),
+        both(verdict.as_ref().and_then(|v| v.as_str()).unwrap_or_default()),
+    ]
 }
 
 #[cfg(test)]
