@@ -76,9 +76,9 @@ pub struct DfgArgs {
     /// Draw the times of the events of this activity, one row per case
     #[arg(help_heading = "Output", long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
-    /// Largest number of activities drawn; those with the most weight are kept
-    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 40, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
-    pub max_nodes: usize,
+    /// Largest number of activities drawn; those with the most weight are kept [default: 40, fewer if the graph gets wider than a page]
+    #[arg(help_heading = "Output", long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
+    pub max_nodes: Option<usize>,
     /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub save_log: Option<PathBuf>,

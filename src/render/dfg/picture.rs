@@ -37,9 +37,10 @@ pub struct Graph<'a> {
     placed: Layout,
 }
 
-/// Draws the `most` activities with the largest load (in a comparison, those of one group first), and says so if there are more.
-pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String {
-    let graph = Graph::of(r, shown(r, by, most), by);
+/// Draws the `most` activities with the largest load (in a comparison, those of one group first), or as many as a page is wide, and says so
+/// if there are more.
+pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: Option<usize>) -> String {
+    let graph = most.map_or_else(|| narrow(r, by, MOST_NODES), |most| Graph::of(r, shown(r, by, most), by));
     let title = title(r, by, graph.nodes.len());
     let notes = notes(source, by, graph.remark());
     let head = TITLE + NOTE * notes.len() as f64;
@@ -59,6 +60,19 @@ pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String
         } "\n"
     };
     visible(&svg.into_string()).into_owned()
+}
+
+/// Width of a graph in pixels of which the text can still be read on a page, and nodes that are drawn in any case.
+const WIDEST: f64 = 3600.0;
+const FEWEST: usize = 12;
+/// Nodes that are drawn unless asked otherwise.
+const MOST_NODES: usize = 40;
+
+/// The graph of as many of the `most` heaviest activities as a page is wide.
+fn narrow(r: &DfgReport, by: Coloring, most: usize) -> Graph<'_> {
+    let graph = Graph::of(r, shown(r, by, most), by);
+    let n = graph.nodes.len();
+    if n <= FEWEST || graph.size()[0] <= WIDEST { graph } else { narrow(r, by, (n * 3 / 4).max(FEWEST)) }
 }
 
 /// Finer places are not seen.

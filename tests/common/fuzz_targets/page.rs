@@ -29,7 +29,7 @@ pub fn text(data: &[u8]) {
         assert!(!acts(&visible::visible(&text)));
     }
     if let Ok(report) = analysis::graph(&t, &Plan::default()) {
-        let svg = dfg::picture(&report, &t.path, dfg::Coloring::Load, 100);
+        let svg = dfg::picture(&report, &t.path, dfg::Coloring::Load, Some(100));
         assert!(!acts(&svg) && svg.matches('<').count() == svg.matches('>').count());
     }
 }
