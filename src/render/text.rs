@@ -209,7 +209,7 @@ pub(super) fn other(o: &OtherPeriod, zero_s: f64, ended: bool) -> String {
 }
 
 /// The first windows in which a period holds.
-fn windows(all: &[Validity], period_s: f64, zero_s: f64) -> String {
+pub(super) fn windows(all: &[Validity], period_s: f64, zero_s: f64) -> String {
     let shown: Vec<String> = all.iter().take(4).map(|w| window(w, period_s, zero_s)).collect();
     let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
     format!("{}{more}", shown.join(", "))
@@ -349,7 +349,7 @@ pub fn info(i: &Info, style: Style) -> String {
         line(&mut out, "incomplete", &i.partial.join(", "));
     }
     if !i.layers.is_empty() {
-        let _ = writeln!(out, "\n{}", layers(i).text());
+        let _ = writeln!(out, "\n{}", layers(i, 0.0).text());
     }
     if !i.calls.is_empty() {
         let mut calls: Vec<_> = i.calls.iter().collect();
@@ -365,8 +365,8 @@ pub fn info(i: &Info, style: Style) -> String {
     out
 }
 
-/// The layers of a trace.
-pub(super) fn layers(i: &Info) -> Listing<&LayerSummary> {
+/// The layers of a trace, whose times count from `zero_s`.
+pub(super) fn layers(i: &Info, zero_s: f64) -> Listing<&LayerSummary> {
     Listing::of(&i.layers)
         .column("Layer", "layer", |l| Cell::text(&l.layer))
         .column("Records", "records", |l| Cell::count(l.records))
@@ -374,8 +374,8 @@ pub(super) fn layers(i: &Info) -> Listing<&LayerSummary> {
         .column("Writes", "writes", |l| Cell::count(l.writes))
         .column("Read", "bytes-read", |l| Cell::bytes(l.bytes_read))
         .column("Written", "bytes-written", |l| Cell::bytes(l.bytes_written))
-        .column("First", "first", |l| Cell::clock(l.first_s, 0.1))
-        .column("Last", "last", |l| Cell::clock(l.last_s, 0.1))
+        .column("First", "first", |l| Cell::clock(l.first_s.map(|t| t - zero_s), 0.1))
+        .column("Last", "last", |l| Cell::clock(l.last_s.map(|t| t - zero_s), 0.1))
 }
 
 #[cfg(test)]

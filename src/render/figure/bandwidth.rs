@@ -64,7 +64,9 @@ impl Scene<'_> {
         let rate = format!("sampled at {}", units::hertz(self.signal.sampling_hz));
         let mut waves: Vec<Layer> = Vec::new();
         for (i, p) in self.periods.iter().enumerate().rev() {
-            waves.extend(self.time.waves(self.signal, p, self.view.mean(), if i == 0 { 3.0 } else { 2.0 }));
+            let of_period = self.time.waves(self.signal, p, self.view.mean(), if i == 0 { 3.0 } else { 2.0 });
+            // further ones differ from the signal for those, too, who do not see their colour
+            waves.extend(of_period.into_iter().map(|l| Layer { dashed: i > 0, ..l }));
         }
         let (low, high) = ends_with(&waves, self.time.range, (0.0, self.top));
         let y = Axis::new((1.05 * low, headroom(high)), "Bandwidth", "B/s", Numbers::Prefixed);

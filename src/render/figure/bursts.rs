@@ -70,7 +70,6 @@ pub fn distances(signal: &SignalReport, view: &View, _: &Timeline) -> Option<Fig
     }
     let step = all.len().div_ceil(DISTANCES);
     let points = (2..).map(f64::from).zip(all.iter().map(|x| short(*x))).step_by(step).collect();
-    let top = all.iter().copied().fold(d.period_s, f64::max);
     let period = Layer::new(
         format!("period of {}", units::seconds(d.period_s)),
         color::DOMINANT,
@@ -78,15 +77,15 @@ pub fn distances(signal: &SignalReport, view: &View, _: &Timeline) -> Option<Fig
     );
     let dots = Layer::new("interval", color::SIGNAL, Shape::Dots { points }).wide(4.0);
     let x = Axis::new((1.0, all.len() as f64 + 2.0), "Burst", "", Numbers::Whole);
-    let y = Axis::new((0.0, 1.1 * top), "Interval", "s", Numbers::Time);
     let (least, most) = all.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), x| (x.min(a), x.max(b)));
+    let (low, high) = (least.min(d.period_s), most.max(d.period_s));
+    // what differs is seen, and what does not is not made to look so
+    let room = (0.1 * (high - low)).max(0.02 * d.period_s);
+    let y = Axis::new(((low - room).max(0.0), high + room), "Interval", "s", Numbers::Time);
+    let [from, to] = [least, most].map(units::seconds);
+    let range = if from == to { format!("all of {from}") } else { format!("{from} to {to}") };
     Some(Figure {
-        title: format!(
-            "Intervals between bursts ({}): {} to {}",
-            mode(signal),
-            units::seconds(least),
-            units::seconds(most)
-        ),
+        title: format!("Intervals between bursts ({}): {range}", mode(signal)),
         caption: view.name.clone(),
         panels: vec![Panel::new(x, y, vec![period.dashed(), dots]).height(220.0)],
     })

@@ -130,7 +130,12 @@ pub fn of_local(name: &str, files: &[&FileClasses], time: &Timeline, keep: usize
     let label = |l: &&LocalClass| format!("rank {}, {} {}", l.rank, l.sequentiality.name(), l.mix.name());
     let shape = Shape::Boxes { boxes: shown.iter().map(box_of).collect(), labels: shown.iter().map(label).collect() };
     let mut layers = bands(files.iter().flat_map(|f| &f.global), time);
-    layers.push(Layer::new("range of a rank", color::SIGNAL, shape).mix(0.35));
+    // ranges over each other stay apart: the more at once, the fainter each
+    let ends =
+        |f: fn(f64, f64) -> f64, of: fn(&LocalClass) -> f64| shown.iter().map(|l| of(l)).reduce(f).unwrap_or(0.0);
+    let span = ends(f64::max, |l| l.end_s) - ends(f64::min, |l| l.start_s);
+    let at_once = shown.iter().map(|l| l.end_s - l.start_s).sum::<f64>() / span.max(1e-9);
+    layers.push(Layer::new("range of a rank", color::SIGNAL, shape).mix(0.35 / at_once.clamp(1.0, 20.0)));
     let classes = units::counted(files.iter().map(|f| f.global.len()).sum::<usize>() as u64, "class");
     Some(Figure {
         title: format!("{name}: {classes}, {}", units::counted(all.len() as u64, "range")),

@@ -86,7 +86,10 @@ fn bursts(v: &View) -> Option<Panel> {
     let mean = [0, 1].map(|i| v.curves[i].as_ref().and_then(mean_burst));
     let first = mean.iter().flatten().map(|m| m.start).reduce(f64::min)?;
     let top = mean.iter().flatten().map(|m| m.ends().1).fold(0.0, f64::max);
-    let x = Axis::new((first, -3.0 * first), "Time since the start of a burst", "s", Numbers::Time);
+    // where nothing moves, there is nothing to see
+    let end = |m: &Steps| m.values.iter().rposition(|v| *v > 0.01 * top).map_or(0.0, |i| m.at(i + 1));
+    let last = mean.iter().flatten().map(end).fold(-0.2 * first, f64::max);
+    let x = Axis::new((first.max(-0.2 * last), 1.2 * last), "Time since the start of a burst", "s", Numbers::Time);
     let curve = |(i, m): (usize, Option<Steps>)| Some(of_run(i, Shape::Curve(m?)).mix(1.0).wide(3.0));
     let layers = mean.into_iter().enumerate().filter_map(curve).collect();
     Some(Panel::new(x, Axis { label: "mean burst".into(), ..Axis::rate(top) }, layers).height(170.0))

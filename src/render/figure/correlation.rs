@@ -5,6 +5,7 @@ use super::axis::headroom;
 use super::timeline::{ends_with, mode};
 use super::{Axis, Figure, Layer, Numbers, Panel, Shape, Timeline, View, color};
 use crate::analysis::SignalReport;
+use crate::render::text::windows;
 use crate::render::units;
 
 /// The figure, if a correlation was computed.
@@ -32,9 +33,14 @@ pub fn correlation(signal: &SignalReport, view: &View, time: &Timeline) -> Optio
         Layer::new(format!("correlation over {window}"), color::INK, Shape::Curve(curve(&sliding.correlation))),
     ];
     let upper = Axis { label: String::new(), unit: "", ..time.axis() };
-    let correlations = Axis::new((-1.05, 1.05), "Correlation", "", Numbers::Plain);
+    let least = sliding.correlation.iter().copied().fold(0.0, f64::min);
+    let correlations = Axis::new((1.05 * least - 0.05, 1.05), "Correlation", "", Numbers::Plain);
+    let valid = match &signal.validity[..] {
+        [] => "nowhere by itself".to_owned(),
+        all => windows(all, d.period_s, time.shift),
+    };
     Some(Figure {
-        title: format!("Where the period of {} holds ({})", units::seconds(d.period_s), mode(signal)),
+        title: format!("Where the period of {} holds ({}): {valid}", units::seconds(d.period_s), mode(signal)),
         caption: view.name.clone(),
         panels: vec![
             Panel::new(upper, y, above).height(200.0),

@@ -48,8 +48,14 @@ pub fn reconstruction(signal: &SignalReport, view: &View, time: &Timeline) -> Op
         }
         p
     };
+    let all: f64 = order.iter().map(|k| powers.power[k - 1]).sum();
     Some(Figure {
-        title: format!("Strongest cosines of the signal ({})", mode(signal)),
+        title: format!(
+            "Strongest cosines of the signal ({}): {} hold {:.0} % of the power",
+            mode(signal),
+            order.len(),
+            100.0 * all
+        ),
         caption: format!("Bandwidth of {}", time.caption(signal, view)),
         panels: counts.iter().map(of_count).collect(),
     })

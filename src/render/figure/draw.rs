@@ -236,7 +236,7 @@ fn of_panel(panel: &Panel, at: [f64; 4], look: &Look, clip: &str) -> String {
 fn axes(panel: &Panel, at: [f64; 4], look: &Look) -> String {
     let [left, top, right, bottom] = at;
     let (u, grid) = (look.unit, RGBAColor::from(color::GRID));
-    let most = ((bottom - top) / (44.0 * u)).clamp(2.0, 8.0) as usize;
+    let most = ((bottom - top) / (44.0 * u)).clamp(3.0, 8.0) as usize;
     let most = if panel.y.names.is_some() { ((bottom - top) / (18.0 * u)) as usize } else { most };
     let upward = part(1.0, look.page, |p| {
         for (v, text) in panel.y.ticks(most) {

@@ -136,6 +136,8 @@ pub fn scalogram(signal: &SignalReport, view: &View, time: &Timeline) -> Option<
         Some(Row { x0: signal.start_s - time.shift, step, y: (i - 0.46, i + 0.46), values: thinned(&moduli, group) })
     };
     let (rows, top) = shares(bands().filter_map(row).collect());
+    let sum = |r: &Row| r.values.iter().sum::<f64>();
+    let strongest = (0..rows.len()).max_by(|&a, &b| sum(&rows[a]).total_cmp(&sum(&rows[b])));
     let name = |((band, level), i): ((Band, usize), u32)| {
         let letter = if band == Band::Detail { "D" } else { "A" };
         (f64::from(i), format!("{letter}{level}"))
@@ -146,10 +148,11 @@ pub fn scalogram(signal: &SignalReport, view: &View, time: &Timeline) -> Option<
         let least = if low == 0.0 { "below".into() } else { format!("{} to", units::hertz(low)) };
         (f64::from(i), format!("{least} {}", units::hertz(high)))
     };
+    let answer = strongest.and_then(|i| bands().nth(i)).map_or_else(String::new, |band| beside(band).1);
     let layer = Layer::new(format!("0 to {}", units::rate(top)), color::SIGNAL, Shape::Map { rows });
     let panel = Panel { beside: bands().map(beside).collect(), ..Panel::new(time.axis(), y, vec![layer]) };
     Some(Figure {
-        title: format!("Wavelet decomposition ({})", mode(signal)),
+        title: format!("Wavelet decomposition ({}): strongest {answer}", mode(signal)),
         caption: format!("{}: largest modulus in each band; D are details, A is the rest", view.name),
         panels: vec![panel],
     })

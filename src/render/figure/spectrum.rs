@@ -28,7 +28,8 @@ pub fn spectrum(signal: &SignalReport, view: &View, time: &Timeline) -> Option<F
     // a dot at no power would mark nothing
     let visible = |f: &f64| *f <= x.range.1 && height(*f) > 0.03 * y.range.1;
     let dots = |name: &str, color, of: Vec<f64>, radius| {
-        let points: Vec<_> = of.into_iter().filter(visible).map(|f| (f, height(f))).collect();
+        // a dot marks a bin, not the place beside it
+        let points: Vec<_> = of.into_iter().filter(visible).map(|f| (powers.frequency(near(f)), height(f))).collect();
         (!points.is_empty()).then(|| Layer::new(name, color, Shape::Dots { points }).wide(radius))
     };
     let stems = Shape::Stems { points: columns(powers, last) };
@@ -67,12 +68,12 @@ pub fn spectrum(signal: &SignalReport, view: &View, time: &Timeline) -> Option<F
     })
 }
 
-/// Bins to show: those that hold 99 % of the power, at least ten times the dominant frequency and 20 bins.
+/// Bins to show: those that hold 95 % of the power, at least ten times the dominant frequency and 20 bins.
 fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
     let mut sum = 0.0;
     let most = powers.power.iter().position(|p| {
         sum += p;
-        sum >= 0.99
+        sum >= 0.95
     });
     let most = most.map_or(powers.power.len(), |i| i + 1);
     let least = dominant.map_or(20, |f| ((10.5 * f / powers.resolution_hz) as usize).max(20));

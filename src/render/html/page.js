@@ -227,7 +227,8 @@ Heat.prototype = {
 		text.textContent = text.dataset[log ? "log" : "linear"];
 		for (const tick of all("text:not([transform])", all("g.y", svg)[this.i])) {
 			const row = rows[order[Math.floor((tick.getAttribute("y") - top) / height * n)]];
-			if (row) tick.textContent = row[0];
+			tick.dataset.own ??= tick.textContent;
+			if (row) tick.textContent = by ? row[0] : tick.dataset.own;
 		}
 		order.forEach((row, i) => this.bars[i].setAttribute("width", this.lengths[row]));
 		let free = 0;

@@ -41,7 +41,9 @@ pub fn section(p: &mut Page<'_>) -> Markup {
     }
     let next = run.report.as_ref().and_then(|r| r.primary_signal()?.prediction.as_ref());
     if let Some(n) = next {
-        lines.push((format!("next burst {}", text::next(n, run.zero_s, run.has_ended())), String::new(), "next"));
+        let next = text::next(n, run.zero_s, run.has_ended());
+        let next = if n.now_in_burst { next } else { format!("next burst {next}") };
+        lines.push((next, String::new(), "next"));
     }
     let coarse = match run.report.as_ref().map(|r| (r.quality.timing, r.quality.bin_s)) {
         Some((Timing::Heatmap, bin)) => Some(format!(

@@ -47,12 +47,18 @@ fn chart(p: &mut Page<'_>) -> Markup {
     let marks =
         io.layers.iter().enumerate().map(|(i, l)| [slowest(l), at(i) - 0.48, slowest(l), at(i) + 0.48]).collect();
     layers.push(Layer::new("slowest rank", color::INK, Shape::Boxes { boxes: marks, labels: Vec::new() }).wide(3.0));
-    let share = |(i, l): (usize, &LayerTime)| ((slowest(l) + 0.03 * io.run_s, at(i)), percent(slowest(l) / io.run_s));
+    let share = |(i, l): (usize, &LayerTime)| ((slowest(l) + 0.05 * io.run_s, at(i)), percent(slowest(l) / io.run_s));
     let texts = Shape::Texts { texts: io.layers.iter().enumerate().map(share).collect() };
     layers.push(Layer::new("", color::INK, texts));
     let x = Axis::new((0.0, 1.06 * io.run_s), "Time of a rank", "s", Numbers::Time);
     let y = Axis::named((0.5, n as f64 + 0.5), "", names.collect());
-    let title = "Time in I/O by layer, and the share of the run of the slowest rank".to_owned();
+    let costliest = io.layers.iter().max_by(|a, b| slowest(a).total_cmp(&slowest(b)));
+    let answer = costliest.map_or_else(String::new, |l| {
+        let least = if l.slowest_s.is_exact() { "" } else { "at least " };
+        let name = io_time::layer_name(&l.layer).unwrap_or("I/O");
+        format!("{least}{} of the run in {name}", percent(slowest(l) / io.run_s))
+    });
+    let title = format!("Time in I/O by layer: the slowest rank spends {answer}");
     let panels = vec![Panel::new(x, y, layers).height(34.0 * n as f64)];
     p.figure("cost-chart", Figure { title, panels, ..Figure::default() })
 }

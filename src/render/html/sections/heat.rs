@@ -245,8 +245,16 @@ fn figure(p: &mut Page<'_>, image: &Image) -> Markup {
     let y = Axis { label: String::new(), ..Axis::rate(all.ends().1) };
     let above = Panel::new(upper, y, vec![Layer::new("all ranks", color::ORIGINAL, Shape::Area(all)).mix(0.8)]);
     let at = |row: usize| n - row as f64 - 0.5;
-    let every = round_step(n, 12).ceil() as usize;
-    let names = heat.rows.iter().enumerate().step_by(every.max(1)).map(|(i, r)| (at(i), r.ranks.0.to_string()));
+    let shared = heat.rows.iter().any(|r| r.ranks.0 < r.ranks.1);
+    // of groups of ranks those with a round number, else every second, fifth, ... row
+    let count = if shared { heat.rows.last().map_or(0.0, |r| f64::from(r.ranks.1)) } else { n };
+    let every = round_step(count, 12).ceil().max(1.0) as u32;
+    let name = |(i, r): (usize, &HeatRow)| {
+        let round = if shared { r.ranks.0.next_multiple_of(every) } else { r.ranks.0 };
+        let marked = if shared { round <= r.ranks.1 } else { (i as u32).is_multiple_of(every) };
+        marked.then(|| (at(i), round.to_string()))
+    };
+    let names = heat.rows.iter().enumerate().filter_map(name);
     let most = heat.rows.iter().map(|r| r.bytes).fold(f64::MIN_POSITIVE, f64::max);
     let shape = Shape::Image {
         href: format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(&image.png)),

@@ -40,7 +40,7 @@ pub fn section(p: &mut Page<'_>) -> Markup {
     let absent = p.absent.iter().map(|(title, how)| format!("{title}: {how}."));
     let content = html! {
         (source(p.run))
-        (layers(&p.run.info).html(&p.id("layers"), "Contents of the trace"))
+        (layers(&p.run.info, p.run.zero_s).html(&p.id("layers"), "Contents of the trace"))
         (list("Warnings", warnings(p.run).into_iter().map(|w| html! {
             code { (w.code) } " " (Said(&w.message)) @if let Some(remedy) = &w.remedy { "; " (Said(&remedy.to_string())) }
         })))
