@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::shade::{self, Coloring};
 use super::{label, picture};
-use crate::dfg::{Color, DfgReport, END, START};
+use crate::dfg::{DfgReport, END, START};
 use crate::render::visible::visible;
 
 /// The graph in the DOT language, all of it.
@@ -18,21 +18,20 @@ pub fn dot(r: &DfgReport, by: Coloring) -> String {
     let _ = writeln!(out, "  {} [label=\"\", shape=square, width=0.22, style=filled, fillcolor=black];", quoted(END));
     let fills = shade::Fills::of(r, by);
     for n in &r.nodes {
-        let (fill, light) = fills.node(n);
+        let (fill, share) = fills.node(n);
         let text: Vec<String> = label::lines(n).iter().map(|l| escaped(l)).collect();
         let _ = writeln!(
             out,
-            "  {} [label=\"{}\", fillcolor=\"{fill}\", color=\"{}\"{}];",
+            "  {} [label=\"{}\", fillcolor=\"{fill}{:02x}\", color=\"{}\"];",
             quoted(&n.activity),
             text.join("\\n"),
+            (255.0 * share).round() as u8,
             shade::line(n.color, by),
-            if light { ", fontcolor=white" } else { "" },
         );
     }
     let most = r.edges.iter().map(|e| e.count).max().unwrap_or(1);
     for e in &r.edges {
         let color = shade::line(e.color, by);
-        let colored = by == Coloring::Partition && e.color != Color::None;
         let _ = writeln!(
             out,
             "  {} -> {} [label=\"{}\", penwidth={:.2}, color=\"{color}\"{}];",
@@ -40,7 +39,7 @@ pub fn dot(r: &DfgReport, by: Coloring) -> String {
             quoted(&e.to),
             e.count,
             picture::width(e.count, most),
-            if colored { format!(", fontcolor=\"{color}\"") } else { String::new() },
+            if shade::alone(e.color, by) { format!(", fontcolor=\"{color}\"") } else { String::new() },
         );
     }
     out.push_str("}\n");

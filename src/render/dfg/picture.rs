@@ -229,15 +229,13 @@ impl<'a> Graph<'a> {
         let (n, at, size) = (self.nodes[i - 1], self.placed.nodes[i], self.boxes[i]);
         let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
         let line = shade::line(n.color, self.by);
-        let alone = self.by == Coloring::Partition && n.color != Color::None;
-        let fill = if n.color == Color::Red && alone { line } else { "#005AA0" };
-        let share = if alone { 0.5 } else { self.fills.share(n) };
+        let ((fill, share), alone) = (self.fills.node(n), shade::alone(n.color, self.by));
         let baseline = |k: usize| tenth(y + 7.0 + LINE * (k as f64 + 0.75));
         html! {
             g data-node=(i) tabindex="0" {
                 title { (n.activity) ": " (units::counted(n.events, "event")) }
                 rect x=(tenth(x)) y=(tenth(y)) width=(tenth(size.0)) height=(tenth(size.1)) rx="6" fill=(fill)
-                    fill-opacity=(format!("{:.2}", 0.03 + 0.5 * share)) stroke=(line) stroke-width=(if alone { 2.5 } else { 1.2 }) {} "\n"
+                    fill-opacity=(format!("{share:.2}")) stroke=(line) stroke-width=(if alone { 2.5 } else { 1.2 }) {} "\n"
                 @for (k, text) in label::lines(n).iter().enumerate() {
                     text x=(tenth(at.0)) y=(baseline(k)) font-size=(TEXT) text-anchor="middle" fill="#282828"
                         font-weight=[(k == 0).then_some("bold")] { (both_ends(text, MOST)) } "\n"
