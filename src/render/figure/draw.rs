@@ -497,7 +497,9 @@ impl Pen<'_> {
 
     /// What a layer looks like, from (x, y) on.
     fn key(&mut self, layer: &Layer, (x, y): (f64, f64), (wide, u): (f64, f64)) {
-        let (color, middle) = (layer.color, x + 0.5 * wide);
+        let (mut color, middle) = (layer.color, x + 0.5 * wide);
+        // what many marks over each other look like
+        color.3 = color.3.max(0.15);
         match &layer.shape {
             Shape::Area(_) | Shape::Band { .. } | Shape::Boxes { .. } | Shape::Spans { .. } | Shape::Texts { .. } => {
                 self.rect((x, y - 7.0 * u), (x + wide, y + 7.0 * u), color);

@@ -63,14 +63,18 @@ pub(super) const OF_SIGNAL: [(&str, OfSignal, bool); 9] = [
     ("fit", cosines::fit, true),
 ];
 
+fn whole(signal: &SignalReport, view: &View) -> Figure {
+    bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal))
+}
+
 /// The bandwidth of one signal as SVG.
 pub fn bandwidth(signal: &SignalReport, view: &View, look: &Look) -> String {
-    draw(&bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal)), look, "").svg
+    draw(&whole(signal, view), look, "").svg
 }
 
 /// The bandwidth of one signal as SVG of a page with [`STYLE`], so many pixels wide; `id` is not that of another.
 pub fn bandwidth_of_page(signal: &SignalReport, view: &View, width: u32, id: &str) -> String {
-    draw(&bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal)), &Look::of_screen(width), id).svg
+    draw(&whole(signal, view), &Look::of_screen(width), id).svg
 }
 
 /// A followed job as SVG of a page with [`STYLE`], so many pixels wide; `None` while nothing has come.
@@ -101,8 +105,7 @@ fn figures<'s>(
 ) -> impl Iterator<Item = (&'static str, Figure)> + 's {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let time = Timeline::whole(signal);
-    let first = wanted("bandwidth")
-        .then(|| ("bandwidth", bandwidth_of(signal, view, &Timeline::whole(signal).with_next(signal))));
+    let first = wanted("bandwidth").then(|| ("bandwidth", whole(signal, view)));
     let more = OF_SIGNAL.iter().filter(move |f| wanted(f.0));
     first.into_iter().chain(more.filter_map(move |(name, make, _)| Some((*name, make(signal, view, &time)?))))
 }

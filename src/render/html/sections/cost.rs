@@ -88,6 +88,9 @@ fn layers(p: &Page<'_>) -> Markup {
         let share = if run_s > 0.0 { format!(" ({})", percent(s / run_s)) } else { String::new() };
         Cell::number(format!("{}{share}", short_seconds(s)), s)
     };
+    let what = "Time in I/O, the mean of all ranks and its share of the run; a layer contains those below it";
+    let known = p.run.info.counters.iter().flat_map(|c| &c.cost).any(|l| l.quartiles_s.is_some());
+    let own = if known { "; quartiles are those of the ranks in files of their own" } else { "" };
     let quartiles = |q: [f64; 5]| q.map(short_seconds).join(", ");
     Listing::of(p.run.info.counters.iter().flat_map(|c| &c.cost))
         .column("Layer", "layer", |l| Cell::text(&l.layer))
@@ -97,13 +100,10 @@ fn layers(p: &Page<'_>) -> Markup {
         .column("Slowest", "slowest", |l| Cell::seconds(l.slowest_s))
         .column("Rank", "rank", |l| l.slowest_rank.map_or_else(|| Cell::numeral("all"), |r| Cell::count(u64::from(r))))
         .column("Share of the run", "share", |l| Cell::share(l.share))
-        .column("Ranks in files of their own: least, quartiles, most", "quartiles", |l| {
+        .column("Least, quartiles, most", "quartiles", |l| {
             Cell::text(l.quartiles_s.map_or_else(String::new, quartiles))
         })
-        .html(
-            &p.id("cost-table"),
-            "Time in I/O, the mean of all ranks and its share of the run; a layer contains those below it",
-        )
+        .html(&p.id("cost-table"), &format!("{what}{own}"))
 }
 
 /// A kind of call: layer, name, number, and number and seconds of those with a duration.
