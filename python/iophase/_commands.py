@@ -22,7 +22,7 @@ SPECS: dict[str, tuple[dict[str, Any], frozenset[str]]] = {
     'findings': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False}, frozenset(['pattern', 'set', 'only', 'ignore'])),
     'patterns': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 64, 'max_age': None, 'next': 0, 'verify': False}, frozenset(['pattern'])),
     'classify': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 10, 'stripe': '1MiB', 'classifier': 'auto', 'model': None}, frozenset(['pattern'])),
-    'dfg': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'map': '{call}:{path}', 'path_levels': 2, 'alias': None, 'match': None, 'calls': None, 'events': 'path', 'all_files': False, 'by': 'file', 'from_': None, 'until': None, 'green': None, 'red': None, 'max_nodes': 40}, frozenset(['pattern', 'alias', 'calls', 'green', 'red'])),
+    'dfg': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'map': '{call}:{path}', 'path_levels': 2, 'alias': None, 'match': None, 'calls': None, 'events': 'path', 'all_files': False, 'by': 'file', 'from_': None, 'until': None, 'green': None, 'red': None, 'max_nodes': None}, frozenset(['pattern', 'alias', 'calls', 'green', 'red'])),
     'compare': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'match': 'rank', 'config': None, 'threads': None}, frozenset(['pattern'])),
     'report': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'min_period': 'auto', 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False, 'max_size': 1000000, 'redact': False, 'with_user': False, 'stamp': None, 'row_stamp': None}, frozenset(['pattern', 'set', 'only', 'ignore'])),
     'convert': ({'to': None, 'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'mode': 'auto', 'ranks': None, 'files': None, 'from_': None, 'until': None, 'input_order': False, 'threads': None}, frozenset(['pattern'])),
@@ -574,7 +574,7 @@ def dfg(
     until: float | None = None,
     green: str | Sequence[str] | None = None,
     red: str | Sequence[str] | None = None,
-    max_nodes: int = 40,
+    max_nodes: int | None = None,
     progress: Progress = None,
 ) -> Dfg:
     """Directly-follows graph of one trace or several: order and cost of activities, and differences between two sets of
@@ -625,7 +625,8 @@ def dfg(
         green: Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; without
             --red, all other cases form the second group.
         red: Cases of the second group, drawn in orange.
-        max_nodes: Largest number of activities drawn; those with the most weight are kept.
+        max_nodes: Largest number of activities drawn; those with the most weight are kept [default: 40, fewer if the
+            graph gets wider than a page].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop

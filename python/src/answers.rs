@@ -300,7 +300,7 @@ fn graph_of(command: &Command, inputs: &[Given], control: &Control) -> Result<An
     graph_answer(report, &names.join(", "), coloring, a.max_nodes)
 }
 
-fn graph_answer(mut report: DfgReport, names: &str, coloring: Coloring, most: usize) -> Result<Answer> {
+fn graph_answer(mut report: DfgReport, names: &str, coloring: Coloring, most: Option<usize>) -> Result<Answer> {
     remedy::name_options(&mut report.warnings);
     let warnings = report.warnings.clone();
     let (report, names) = (Arc::new(report), names.to_owned());
