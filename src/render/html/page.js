@@ -436,6 +436,6 @@ graphs();
 frames.forEach(interactive);
 apply();
 listen(window, "popstate", () => { readState(); apply(); });
-addEventListener("beforeprint", () => all(".card details").forEach((d) => { d.open = true; }));
+addEventListener("beforeprint", () => all(".card details, details:has(.card)").forEach((d) => { d.open = true; }));
 document.body.dataset.ready = "1";
 })();
