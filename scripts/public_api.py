@@ -143,7 +143,7 @@ def main():
                 for line in changed:
                     print(sign, line)
             if gone or new:
-                print(f"the public interface changed; if that is meant: {sys.argv[0]} --write {path}")
+                print(f"the public interface changed; if that is meant: {sys.argv[0]} --write {path}, and a line in CHANGELOG.md")
                 return 1
         case _:
             print(text, end="")

@@ -2,8 +2,7 @@
 """Writes iophase/_answers.py, iophase/_answers.pyi and iophase/_commands.py: the classes of answers from the JSON Schemas, and the functions from
 the options of the command line. With --check it only compares, and fails if they differ.
 
-Needs the built module: python scripts/generate.py [--check] [FOLDER]
-With the program in its place it looks at the classes only: python scripts/generate.py --program target/release/iophase [--check] [FOLDER]
+Asks the program, or the built module: python scripts/generate.py [--program target/release/iophase] [--check] [FOLDER]
 """
 
 from __future__ import annotations
@@ -34,6 +33,13 @@ def schemas_of(program: str | None) -> dict[str, dict]:
     if program is None:
         return {name: json.loads(native().schema(name)) for name in SCHEMAS}
     return {name: json.loads(subprocess.run([program, "schema", name], check=True, stdout=subprocess.PIPE).stdout) for name in SCHEMAS}
+
+
+def options_of(program: str | None, command: str) -> list[dict]:
+    """The options of a command, of the program or else of the native part."""
+    if program is None:
+        return json.loads(native().options(command))["options"]
+    return json.loads(subprocess.run([program, "man", command, "--options"], check=True, stdout=subprocess.PIPE).stdout)["options"]
 
 
 SCHEMAS = ["report", "info", "patterns", "classes", "dfg", "findings", "comparison", "truth", "prediction"]
@@ -349,7 +355,7 @@ def parameter(option: dict) -> tuple[str, str, str]:
     return name, kind, repr(text)
 
 
-def commands() -> str:
+def commands(program: str | None) -> str:
     """The module of the functions."""
     out = [
         NOTE.format("options of the command line"),
@@ -363,8 +369,7 @@ def commands() -> str:
     ]
     specs, functions = {}, []
     for function, (command, positions, call, answer, about, example) in FUNCTIONS.items():
-        described = json.loads(native().options(command))
-        options = [o for o in described["options"] if o["name"] not in LEFT_OUT]
+        options = [o for o in options_of(program, command) if o["name"] not in LEFT_OUT]
         keywords, lines, several = [], [], []
         for option in options:
             name, kind, default = parameter(option)
@@ -402,9 +407,7 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent.parent / "iophase")
     given = parser.parse_args()
     module, stub = answers(Schemas(schemas_of(given.program)))
-    texts = {"_answers.py": module, "_answers.pyi": stub}
-    if given.program is None:
-        texts["_commands.py"] = commands()
+    texts = {"_answers.py": module, "_answers.pyi": stub, "_commands.py": commands(given.program)}
     wrong = []
     for name, text in texts.items():
         path = given.folder / name
@@ -413,7 +416,8 @@ def main() -> int:
             if not given.check:
                 path.write_text(text)
     if given.check and wrong:
-        print("not as the schemas and the command line have it: " + ", ".join(wrong) + "; run scripts/generate.py")
+        program = f" --program {given.program}" if given.program else ""
+        print(f"not as the schemas and the command line have it: {', '.join(wrong)}; renew with {sys.argv[0]}{program}")
         return 1
     return 0
 

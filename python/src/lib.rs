@@ -24,11 +24,9 @@ mod _iophase {
     use std::ffi::OsString;
     use std::sync::Arc;
 
-    use clap::{ArgAction, CommandFactory};
     use iophase::formats::SeriesOptions;
     use iophase::internals::render::json;
     use pyo3::prelude::*;
-    use serde_json::{Value, json};
 
     #[pymodule_export]
     use super::answers::{Answer, answer, check_page, convert_rows, generate_rows, open, report_page, store_page};
@@ -70,28 +68,8 @@ mod _iophase {
     /// The options of a command as JSON.
     #[pyfunction]
     fn options(py: Python<'_>, command: &str) -> PyResult<String> {
-        let mut all = cli::args::Cli::command();
-        all.build();
-        let words = command.split(' ');
-        let found = words.into_iter().try_fold(&all, |c, word| c.find_subcommand(word));
+        let found = cli::help::options(command);
         let found = found.ok_or_else(|| errors::exception(py, &errors::usage(format!("no command {command}"))))?;
-        let option = |a: &clap::Arg| {
-            let values: Vec<Value> = (a.get_possible_values().iter())
-                .map(|v| json!([v.get_name(), v.get_help().map(ToString::to_string)]))
-                .collect();
-            json!({
-                "name": a.get_long(),
-                "help": a.get_help().map(ToString::to_string),
-                "heading": a.get_help_heading(),
-                "default": a.get_default_values().iter().map(|d| d.to_string_lossy()).collect::<Vec<_>>(),
-                "value": a.get_value_names().and_then(|n| n.first()).map(ToString::to_string),
-                "values": values,
-                "flag": matches!(a.get_action(), ArgAction::SetTrue),
-                "several": matches!(a.get_action(), ArgAction::Append) || a.get_value_delimiter().is_some(),
-            })
-        };
-        let about = found.get_about().map(ToString::to_string);
-        let options: Vec<Value> = found.get_arguments().filter(|a| a.get_long().is_some()).map(option).collect();
-        Ok(json!({ "about": about, "options": options }).to_string())
+        Ok(found.to_string())
     }
 }

@@ -87,6 +87,9 @@ pub enum Command {
     Man {
         /// Command; without one the page of the program
         command: Option<String>,
+        /// Its options as JSON
+        #[arg(long, hide = true)]
+        options: bool,
     },
 }
 

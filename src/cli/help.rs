@@ -1,6 +1,7 @@
 //! The definition of the command line with its help: what most need on one screen, all options behind `--help-all`.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use serde_json::{Value, json};
 
 use super::args::Cli;
 
@@ -160,6 +161,33 @@ fn with_help(command: Command, whole: bool) -> Command {
         .disable_help_flag(true)
         .arg(flag("help").short('h').action(ArgAction::HelpShort).help("Print help"))
         .arg(flag("help-all").action(ArgAction::HelpLong).help("Print help with all options"))
+}
+
+/// The options of a command, or of the program, with their help, defaults and values, and the commands below it; `None` if there is no
+/// such command.
+pub fn options(command: &str) -> Option<Value> {
+    let mut all = Cli::command();
+    all.build();
+    let found = command.split_whitespace().try_fold(&all, |c, word| c.find_subcommand(word))?;
+    let option = |a: &Arg| {
+        let values: Vec<Value> = (a.get_possible_values().iter())
+            .map(|v| json!([v.get_name(), v.get_help().map(ToString::to_string)]))
+            .collect();
+        json!({
+            "name": a.get_long(),
+            "help": a.get_help().map(ToString::to_string),
+            "heading": a.get_help_heading(),
+            "default": a.get_default_values().iter().map(|d| d.to_string_lossy()).collect::<Vec<_>>(),
+            "value": a.get_value_names().and_then(|n| n.first()).map(ToString::to_string),
+            "values": values,
+            "flag": matches!(a.get_action(), ArgAction::SetTrue),
+            "several": matches!(a.get_action(), ArgAction::Append) || a.get_value_delimiter().is_some(),
+        })
+    };
+    let about = found.get_about().map(ToString::to_string);
+    let options: Vec<Value> = found.get_arguments().filter(|a| a.get_long().is_some()).map(option).collect();
+    let commands: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
+    Some(json!({ "about": about, "options": options, "commands": commands }))
 }
 
 #[cfg(test)]

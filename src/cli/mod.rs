@@ -10,7 +10,7 @@ pub mod dfg;
 pub mod findings;
 mod fleet;
 pub mod generate;
-mod help;
+pub mod help;
 mod info;
 mod inputs;
 pub mod output;
@@ -94,7 +94,7 @@ fn run_command(command: &Command, arguments: &[OsString]) -> Result<u8> {
             clap_complete::generate(*shell, &mut help::definition(true), "iophase", &mut script);
             output::print(&String::from_utf8_lossy(&script)).map(|()| 0)
         }
-        Command::Man { command } => man(command.as_deref()).map(|()| 0),
+        Command::Man { command, options } => man(command.as_deref(), *options).map(|()| 0),
     }
 }
 
@@ -117,14 +117,18 @@ fn schema(name: &str) -> Result<()> {
     output::print(&format!("{text}\n"))
 }
 
-fn man(command: Option<&str>) -> Result<()> {
+fn man(command: Option<&str>, options: bool) -> Result<()> {
+    let unknown = || Error::new(ErrorKind::Usage, format!("no command is called {}", command.unwrap_or_default()));
+    if options {
+        let listed = help::options(command.unwrap_or_default()).ok_or_else(unknown)?;
+        return output::print(&format!("{listed}\n"));
+    }
     let mut root = help::definition(true);
     root.build();
     let wanted = match command {
         None => Some(&root),
         Some(name) => root.get_subcommands().find(|c| c.get_name() == name),
     };
-    let unknown = || Error::new(ErrorKind::Usage, format!("no command is called {}", command.unwrap_or_default()));
     let mut page = Vec::new();
     clap_mangen::Man::new(wanted.ok_or_else(unknown)?.clone())
         .render(&mut page)

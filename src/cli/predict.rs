@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, seconds};
+use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, change_methods, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::{Limits, ReadOptions};
@@ -48,8 +48,8 @@ pub struct PredictArgs {
     /// Part of the past that counts: change (since the last one), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
-    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
+    /// Change detector
+    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian, value_parser = change_methods())]
     change: ChangeMethod,
     /// Periods
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use clap::Args;
 
 use super::output;
-use super::shared::{MinPeriodArgs, Verbosity};
+use super::shared::{MinPeriodArgs, Verbosity, change_methods};
 use iophase::Remedy;
 use iophase::internals::serve::{self, Bounds};
 use iophase::online::ChangeMethod;
@@ -28,8 +28,8 @@ pub struct ServeArgs {
     /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
-    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
+    /// Change detector
+    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian, value_parser = change_methods())]
     change: ChangeMethod,
     /// Periods
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
@@ -11,6 +11,7 @@ use iophase::formats::{
     self, Format, IoNames, Limits, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind,
 };
 use iophase::internals::render::figure::Look;
+use iophase::online::ChangeMethod;
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -316,6 +317,11 @@ macro_rules! choices {
 }
 
 pub(super) use choices;
+
+/// Values of `--change`.
+pub(super) fn change_methods() -> impl TypedValueParser<Value = ChangeMethod> {
+    PossibleValuesParser::new(ChangeMethod::ALL.map(ChangeMethod::name)).try_map(|name| name.parse::<ChangeMethod>())
+}
 
 choices!(
     /// Values of `--layer`.
