@@ -124,7 +124,7 @@ const ALL: &[Foreign] = &[
     },
     Foreign {
         what: "the report of fio, which has totals of each job and no course over time",
-        remedy: "run fio with `--write_bw_log=NAME`, and read NAME_bw.1.log as docs/regex.md shows",
+        remedy: "run fio with `--write_bw_log=NAME`, and read NAME_bw.1.log as docs/text.md shows",
         is: |head| {
             let json = || head.trim_ascii_start().starts_with(b"{") && has_line(head, &[b"\"fio version\""]);
             json() || has_line(head, &[b": (g=", b"): rw="]) || has_line(head, &[b";fio-", b";"])
@@ -138,7 +138,7 @@ const ALL: &[Foreign] = &[
     },
     Foreign {
         what: "a log of fio",
-        remedy: "docs/regex.md has the file of patterns for a bandwidth log",
+        remedy: "docs/text.md has the file of patterns for a bandwidth log",
         is: is_fio_log,
     },
     Foreign {

@@ -9,6 +9,7 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+mod documents;
 mod doors;
 mod faults;
 #[cfg(unix)]
@@ -23,7 +24,6 @@ mod outputs;
 mod packaging;
 mod parity;
 mod predict;
-mod regex_docs;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
