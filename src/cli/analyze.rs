@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
 use super::output::{self, Lines};
-use super::shared::{Input, LookArgs, MinPeriodArgs, SelectionArgs, Verbosity, choices};
+use super::shared::{Input, LookArgs, MinPeriodArgs, SelectionArgs, Verbosity, choices, refuse_unused};
 use super::{exit_code, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
 use iophase::analysis::{Filter, Sampling};
@@ -339,17 +339,11 @@ impl AnalyzeArgs {
     fn check_used(&self) -> Result<()> {
         let has_spectrum = matches!(self.method, MethodArg::Dft | MethodArg::Dwt | MethodArg::Stft);
         let spectral = "choose --method dft, dwt or stft";
-        let unused = [
+        refuse_unused(&[
             ("--detector", self.detector != DetectorArg::Auto && !has_spectrum, spectral),
             ("--tolerance", self.tolerance != TOLERANCE && !has_spectrum, spectral),
             ("--order", self.order != ORDER && self.filter == FilterArg::None, "choose a filter with --filter"),
-        ];
-        match unused.into_iter().find(|(_, unused, _)| *unused) {
-            Some((option, _, remedy)) => {
-                Err(Error::new(ErrorKind::Usage, format!("{option} has no effect here")).remedy(remedy))
-            }
-            None => Ok(()),
-        }
+        ])
     }
 
     /// The filter that `--filter`, `--cutoff` and `--order` ask for.

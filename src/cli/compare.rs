@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::output::{self, Lines};
 use super::remedy;
-use super::shared::{LookArgs, ReadingArgs, Verbosity};
+use super::shared::{LookArgs, ReadingArgs, Verbosity, refuse_unused};
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
 use iophase::dfg::Glob;
 use iophase::formats::Source;
@@ -112,6 +112,8 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8> {
         [before, after] => [vec![before.clone()], vec![after.clone()]],
         _ => [expanded(&a.before)?, expanded(&a.after)?],
     };
+    a.reading.check_used(sides.iter().flatten())?;
+    refuse_unused(&[("--match", a.matching != MatchArg::Rank && a.svg.is_none(), "ask for the picture with --svg")])?;
     let mut before = Vec::new();
     for paths in sides.concat().chunks(AT_ONCE) {
         before.extend(paths.par_iter().map(|p| facts(p, a, &options)).collect::<Result<Vec<Run>>>()?);

@@ -75,6 +75,7 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
     let writer = writer(a)?;
+    a.reading.check_used([&a.trace])?;
     let mut options = a.reading.options()?;
     options.series.every_device = a.files.is_some();
     let format = a.reading.format()?;

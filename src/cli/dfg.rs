@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::inputs::Inputs;
 use super::output::{self, Lines};
-use super::shared::{Input, Verbosity, check_window};
+use super::shared::{Input, Verbosity, check_window, refuse_unused};
 use super::{exit_code, progress, remedy};
 use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
@@ -163,6 +163,11 @@ impl DfgArgs {
 /// Of the arguments and of writing. Those of inputs are reported and count by their exit code.
 pub fn run(a: &DfgArgs) -> Result<u8> {
     let plan = a.plan()?;
+    let undrawn = a.svg.is_none() && a.dot.is_none();
+    refuse_unused(&[
+        ("--color", a.color.is_some() && undrawn, "ask for the picture with --svg or --dot"),
+        ("--max-nodes", a.max_nodes.is_some() && a.svg.is_none(), "ask for the picture with --svg"),
+    ])?;
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let format = inputs.format();
     let mut worst = 0;

@@ -70,6 +70,9 @@ impl<'a> Inputs<'a> {
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
         let format = input.reading.format()?;
         let options = input.reading.options()?;
+        if !input.recursive {
+            input.reading.check_used(&input.traces)?;
+        }
         let mut all =
             Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0, once: false };
         for path in &input.traces {

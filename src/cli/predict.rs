@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, change_methods, seconds};
+use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, change_methods, refuse_unused, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::{Limits, ReadOptions};
@@ -89,10 +89,10 @@ pub struct PredictArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
     /// Longest message of a socket in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value_t = MESSAGE_BYTES, value_parser = clap::value_parser!(u64).range(1..))]
     max_message: u64,
     /// Largest rate of one sender in messages per second; a faster sender has to wait
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = seconds)]
+    #[arg(long, value_name = "N", default_value_t = MESSAGE_RATE, value_parser = seconds)]
     max_rate: f64,
     /// Largest number of predictions waiting for a slow reader; beyond it the oldest are dropped, unless --once is given
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
@@ -142,6 +142,11 @@ impl Signals {
     }
 }
 
+/// Longest message of a socket in bytes, unless `--max-message` says otherwise.
+const MESSAGE_BYTES: u64 = 64 << 20;
+/// Messages per second of one sender, unless `--max-rate` says otherwise.
+const MESSAGE_RATE: f64 = 100_000.0;
+
 /// Exit code after a panic, that of the Rust runtime.
 const PANICKED: i32 = 101;
 
@@ -184,9 +189,17 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
 /// # Errors
 /// Of the arguments, the source, the state and the sink.
 pub(super) fn follow(a: &PredictArgs, sink: &mut dyn Sink, stop: &AtomicBool) -> Result<()> {
+    const SOCKET: &str = "only a socket has such an option: zmq://ADDRESS:PORT";
+    let is_socket = a.source.contains("://");
+    refuse_unused(&[
+        ("--max-message", a.max_message != MESSAGE_BYTES && !is_socket, SOCKET),
+        ("--max-rate", a.max_rate != MESSAGE_RATE && !is_socket, SOCKET),
+        ("--allow-remote", a.allow_remote && !is_socket && a.reply.is_none(), SOCKET),
+        ("--wait", a.wait && is_socket, "a socket waits anyway"),
+    ])?;
     let mut follower = Follower::new(plan(a));
     let state = a.state.as_deref().map(|path| resume(&mut follower, path)).transpose()?.flatten();
-    if a.source.contains("://") {
+    if is_socket {
         let bounds = PullOptions { message_bytes: a.max_message, rate: a.max_rate, ..PullOptions::default() };
         let mut socket = Socket::bind(&endpoint(&a.source, a.allow_remote)?, &bounds)?;
         sink.say(&format!("listening on zmq://{}", socket.address()));

@@ -39,6 +39,19 @@ pub fn threads() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(..=1024)
 }
 
+/// Refuses an option that was given and has no effect here: its name, whether that is so, and how it gets an effect.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for the first of them.
+pub(super) fn refuse_unused(options: &[(&str, bool, &'static str)]) -> Result<()> {
+    match options.iter().find(|(_, unused, _)| *unused) {
+        Some((option, _, remedy)) => {
+            Err(Error::new(ErrorKind::Usage, format!("{option} has no effect here")).remedy(*remedy))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Events of Chrome traces that are I/O.
 #[derive(Debug, Args)]
 pub struct EventArgs {
@@ -114,6 +127,49 @@ impl ReadingArgs {
             .limits(Limits::default().memory_bytes(self.max_memory))
             .series(self.series.options());
         Ok(self.events.with(options).patterns(self.patterns.patterns()?))
+    }
+
+    /// Refuses an option for a format that none of the traces has. Reading reports a trace that cannot be opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`].
+    pub fn check_used<'p>(&self, traces: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+        const SERIES: &str = "only tables of values over time (--format series) have such an option";
+        const CHROME: &str = "only Chrome traces (--format chrome) have such an option";
+        const METRICS: &str = "only traces of metrics (--format metric-proxy) have such an option";
+        let s = &self.series;
+        let given = [
+            ("--metric", self.metric.is_some(), METRICS, "metric-proxy"),
+            ("--io-names", self.events.io_names.is_some(), CHROME, "chrome"),
+            ("--bytes-arg", self.events.bytes_arg.is_some(), CHROME, "chrome"),
+            ("--kind", s.kind.is_some(), SERIES, "series"),
+            ("--unit", s.unit.is_some(), SERIES, "series"),
+            ("--time-unit", s.time_unit.is_some(), SERIES, "series"),
+            ("the stamp of rows", s.row_stamp.is_some(), SERIES, "series"),
+            ("--sep", s.sep.is_some(), SERIES, "series"),
+            ("--time-step", s.time_step.is_some(), SERIES, "series"),
+        ];
+        if !given.iter().any(|(_, given, ..)| *given) {
+            return Ok(());
+        }
+        let options = self.options()?;
+        let name = |path: &PathBuf| {
+            if path.as_os_str() == "-" {
+                return None;
+            }
+            let found = path.is_dir().then(|| formats::search(path, None, &options));
+            let file = match &found {
+                Some(found) => found.as_ref().ok()?.traces.first()?.files.first()?,
+                None => path,
+            };
+            formats::open(file).and_then(|source| formats::probe(&source)).ok().map(Format::name)
+        };
+        let known: Option<Vec<&str>> = match self.format()? {
+            Some(format) => Some(vec![format.name()]),
+            None => traces.into_iter().map(name).collect(),
+        };
+        let lacks = |format| known.as_ref().is_some_and(|known| !known.contains(&format));
+        refuse_unused(&given.map(|(option, given, why, format)| (option, given && lacks(format), why)))
     }
 }
 

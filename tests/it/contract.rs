@@ -363,7 +363,7 @@ fn graphs_match_schema_and_contract() {
     for args in [
         &["dfg", calls, "--json", "-"][..],
         &["dfg", calls, "--json", "-", "--events", "all", "--by", "pid", "--green", "*_25270*"],
-        &["dfg", calls, segments, "--json", "-", "--map", "{call} {rank}", "--color", "bytes"],
+        &["dfg", calls, segments, "--json", "-", "--map", "{call} {rank}"],
     ] {
         let o = iophase(args);
         assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
@@ -456,6 +456,35 @@ fn usage_errors_exit_with_2() {
         assert_eq!(o.status.code(), Some(2), "{args:?}: {}", stderr(&o));
         assert!(o.stdout.is_empty());
     }
+}
+
+#[test]
+fn an_option_without_effect_is_refused_with_what_gives_it_one() {
+    let (log, calls) = (data("stable.darshan"), data("stable.strace"));
+    let (log, calls) = (log.to_str().unwrap(), calls.to_str().unwrap());
+    for (args, remedy) in [
+        (&["analyze", log, "--detector", "lof"][..], "--method"),
+        (&["analyze", log, "--method", "cwt", "--tolerance", "0.5"], "--method"),
+        (&["analyze", log, "--order", "2"], "--filter"),
+        (&["analyze", log, "--unit", "kB"], "--format series"),
+        (&["analyze", log, calls, "--metric", "x"], "--format metric-proxy"),
+        (&["convert", log, "-o", "-", "--to", "csv", "--io-names", "x"], "--format chrome"),
+        (&["compare", log, log, "--bytes-arg", "x"], "--format chrome"),
+        (&["compare", log, log, "--match", "size"], "--svg"),
+        (&["dfg", calls, "--color", "bytes"], "--svg"),
+        (&["dfg", calls, "--dot", "-", "--max-nodes", "3"], "--svg"),
+        (&["predict", calls, "--once", "--max-rate", "5"], "zmq://"),
+    ] {
+        let o = iophase(args);
+        let text = stderr(&o);
+        assert_eq!(o.status.code(), Some(2), "{args:?}: {text}");
+        assert!(text.contains("has no effect here; ") && text.contains(remedy), "{args:?}: {text}");
+        assert!(o.stdout.is_empty(), "{args:?}");
+    }
+    // one trace of the format is enough
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/robustness/dstat.series.csv");
+    let both = iophase(&["info", log, table, "--unit", "kB"]);
+    assert_eq!(both.status.code(), Some(0), "{}", stderr(&both));
 }
 
 #[test]

@@ -299,7 +299,7 @@ const LISTS: &[(Names, &[Place])] = &[
         Printed(&["info", "--format", "?", "LICENSE-MIT"], r"(?:one of |, )([\w-]+)"),
         &[Page("README.md"), Page("CHANGELOG.md")],
     ),
-    (Values("convert", "to"), &[Page("docs/record.md"), Page("CHANGELOG.md")]),
+    (Values("convert", "to"), &[Source("src/cli/convert.rs", r"\b"), Page("docs/record.md"), Page("CHANGELOG.md")]),
     (Commands(""), &[Page("docs/contract.md"), Page("CHANGELOG.md")]),
     (Commands("generate"), &[Page("docs/record.md"), Page("CHANGELOG.md")]),
     (Printed(&["analyze", "data/stable.darshan", "-q", "--csv", "-"], r"(?:^|,)(\w+)"), &[Page("docs/contract.md")]),
