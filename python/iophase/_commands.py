@@ -79,8 +79,8 @@ def analyze(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -113,8 +113,7 @@ def analyze(
         from_: Start of the time window.
         until: End of the time window.
         sampling_rate: Sampling rate of the signal in Hz, or auto.
-        sampling: Exact mean of each bin, or the value at the sample point: `bin` (Exact mean of each bin), `point`
-            (Value at the sample point).
+        sampling: How the bandwidth is sampled: `bin` (Exact mean of each bin), `point` (Value at the sample point).
         method: Method that finds the period; auto: the most accurate: `auto` (The most accurate), `dft` (Power
             spectrum), `dwt` (Power spectrum of the signal smoothed by wavelets), `stft` (Power spectra of a sliding
             window: the period over time), `cwt` (Continuous wavelet transform), `autocorrelation` (Autocorrelation).
@@ -135,7 +134,7 @@ def analyze(
         min_period: Shortest period to report in seconds.
         scores: Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the
             cosine.
-        no_patterns: Leave out the access patterns, which are not computed then.
+        no_patterns: Skip the access patterns.
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -180,8 +179,8 @@ def open(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -248,8 +247,8 @@ def info(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -320,8 +319,8 @@ def findings(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -403,8 +402,8 @@ def patterns(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -493,8 +492,8 @@ def classify(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -587,8 +586,8 @@ def dfg(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -673,8 +672,8 @@ def compare(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -762,8 +761,8 @@ def report(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -859,8 +858,8 @@ def convert(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
             grows most].
-        max_memory: Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of
-            signals, 1 KiB for each pair of rank and file.
+        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
+            each pair of rank and file.
         pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
             rank, file, offset. May be repeated; the first match wins.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as

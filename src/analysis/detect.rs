@@ -122,7 +122,7 @@ fn phases(start: Vec<f64>, end: Vec<f64>, bytes: Vec<f64>) -> Trace {
 fn readings(values: &[f64], rate_hz: f64, start_s: f64) -> Result<Trace> {
     let step_s = 1.0 / rate_hz;
     if !(rate_hz > 0.0 && step_s.is_normal()) {
-        return Err(Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("above 0"));
+        return Err(Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is not a sampling rate")).expected("above 0"));
     }
     let origin_s = origin_of(start_s);
     let zero = start_s - origin_s as f64;

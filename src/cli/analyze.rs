@@ -41,7 +41,7 @@ pub struct AnalyzeArgs {
     /// Sampling rate of the signal in Hz, or auto
     #[arg(help_heading = "Spectral methods", short = 'f', long, value_name = "HZ", default_value = "auto", allow_negative_numbers = true, value_parser = sampling_rate)]
     pub sampling_rate: Rate,
-    /// Exact mean of each bin, or the value at the sample point
+    /// How the bandwidth is sampled
     #[arg(help_heading = "Spectral methods", long, value_enum, default_value_t = SamplingArg::Bin)]
     pub sampling: SamplingArg,
     /// Method that finds the period; auto: the most accurate
@@ -101,10 +101,10 @@ pub struct AnalyzeArgs {
     /// Write the lines of the table as CSV; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
-    /// Write names into the CSV as they are, also those that a spreadsheet takes for formulas; else they get an apostrophe in front
+    /// Write names into the CSV unchanged; by default a name that a spreadsheet would take for a formula gets a leading apostrophe
     #[arg(help_heading = "Output", long, requires = "csv")]
     pub exact_names: bool,
-    /// Leave out the access patterns, which are not computed then
+    /// Skip the access patterns
     #[arg(help_heading = "Output", long)]
     pub no_patterns: bool,
     /// Messages

@@ -34,7 +34,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The answer on one screen: period, cost of I/O, costliest findings; also without a command, `iophase TRACE`
+    /// The answer on one screen: period, cost of I/O, costliest findings; the same as `iophase TRACE`
     Overview(OverviewArgs),
     /// Period of the I/O, when it holds, bursts, and the next burst
     Analyze(Box<AnalyzeArgs>),

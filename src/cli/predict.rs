@@ -85,7 +85,7 @@ pub struct PredictArgs {
     /// Allow sockets on other machines
     #[arg(long)]
     allow_remote: bool,
-    /// Largest number of jobs; a further job replaces the one that has been silent longest
+    /// Largest number of jobs; beyond it a new job replaces the one that has been silent longest
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
     /// Longest message of a socket in bytes
@@ -97,7 +97,7 @@ pub struct PredictArgs {
     /// Largest number of predictions waiting for a slow reader; beyond it the oldest are dropped, unless --once is given
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
     queue: u32,
-    /// Show the job in the terminal instead
+    /// Show the job in the terminal
     ///
     /// Signal, dominant cosine, next burst, changes, regimes. Tab and the arrow keys select one of several jobs.
     #[cfg(feature = "tui")]
@@ -110,9 +110,9 @@ pub struct PredictArgs {
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows the formats \
 that --format lists, and any text by --pattern. Of a folder, the files of one job are followed, also those that appear later: all of strace, \
-of DFTracer, or of what --pattern or --columns reads, else one file. What is left out is said; --state cannot resume a folder. A file \
+of DFTracer, or of what --pattern or --columns reads, otherwise one file. Files left out are reported; --state cannot resume a folder. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
-the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
+the arrays b, ts, te and optionally ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
 the state and end it with exit code 0. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";

@@ -37,7 +37,7 @@ pub struct ServeArgs {
     /// Longest body of a request in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     max_body: u32,
-    /// Largest number of jobs; a further job replaces the one that has been silent longest
+    /// Largest number of jobs; beyond it a new job replaces the one that has been silent longest
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
     /// Messages

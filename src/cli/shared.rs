@@ -20,7 +20,7 @@ use iophase::{Error, ErrorKind, Result};
 pub struct Input {
     /// Files or folders; `-` is standard input
     ///
-    /// What gzip, bzip2, xz or zstd has compressed is decompressed.
+    /// Inputs compressed with gzip, bzip2, xz or zstd are decompressed.
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
     /// Search folders and the folders in them; each job found is a trace
@@ -82,8 +82,7 @@ pub struct ReadingArgs {
     /// Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that grows most]
     #[arg(help_heading = "Input", long, value_name = "NAME")]
     metric: Option<String>,
-    /// Memory limit of each input that cannot be streamed, and of what is kept of it: rows, samples of signals, 1 KiB for each pair of
-    /// rank and file
+    /// Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for each pair of rank and file
     #[arg(help_heading = "Input", long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
     max_memory: u64,
     /// How text of any kind is read
@@ -255,7 +254,7 @@ fn separator(text: &str) -> Result<u8, String> {
         "space" => Ok(b' '),
         _ => match text.as_bytes() {
             [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r#".contains(byte) => Ok(*byte),
-            _ => Err("a character that is no letter, digit, quote or #; `tab`; or `space`".into()),
+            _ => Err("`tab`, `space`, or a character other than a letter, digit, quote or #".into()),
         },
     }
 }
@@ -276,7 +275,7 @@ pub struct Verbosity {
 pub struct MinPeriodArgs {
     /// Shortest period to report in seconds
     ///
-    /// auto: the rhythm of requests inside a burst is not reported.
+    /// auto leaves out the rhythm of requests inside a burst.
     #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
     min_period: MinPeriod,
 }

@@ -84,7 +84,7 @@ impl Screen {
     /// Takes the terminal.
     fn open() -> Result<Screen> {
         if !io::IsTerminal::is_terminal(&io::stdout()) {
-            return Err(Error::new(ErrorKind::Output, "standard output is no terminal").remedy("leave out --tui"));
+            return Err(Error::new(ErrorKind::Output, "standard output is not a terminal").remedy("leave out --tui"));
         }
         let color = output::wants_color(&io::stdout());
         enable_raw_mode().map_err(failed)?;

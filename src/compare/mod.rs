@@ -111,7 +111,7 @@ impl Options {
 /// [`ErrorKind::Usage`] if there is no run on a side, and of the thresholds.
 pub fn compare(before: &[Run], after: &[Run], options: &Options) -> Result<Comparison> {
     if before.is_empty() || after.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "there is no run on one side").expected("runs before and after"));
+        return Err(Error::new(ErrorKind::Usage, "one side has no run").expected("runs before and after"));
     }
     let s = Sides { before, after, limits: options.limits()? };
     let bursts = s.bursts();

@@ -21,7 +21,7 @@ impl FromStr for Glob {
 
     fn from_str(text: &str) -> Result<Self> {
         let bad =
-            || Error::new(ErrorKind::Usage, format!("`{text}` is no pattern")).expected("names with * ? and [abc]");
+            || Error::new(ErrorKind::Usage, format!("`{text}` is not a pattern")).expected("names with * ? and [abc]");
         let mut regex = String::from("(?s)^");
         let mut rest = text;
         while let Some(c) = rest.chars().next() {

@@ -25,7 +25,7 @@ impl FromStr for Alias {
                 let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
                 Ok(Alias { path: path.to_owned(), name: name.to_owned() })
             }
-            _ => Err(Error::new(ErrorKind::Usage, format!("`{text}` is no alias")).expected("PATH=NAME")),
+            _ => Err(Error::new(ErrorKind::Usage, format!("`{text}` is not an alias")).expected("PATH=NAME")),
         }
     }
 }

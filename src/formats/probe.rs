@@ -336,7 +336,7 @@ fn with_damage(sources: &[Source], read: Result<Trace>) -> Result<Trace> {
                 match trace.warnings.iter_mut().find(|w| w.code == "damaged-tail" && sources.len() == 1) {
                     Some(cut) => cut.message = format!("{why}; {}", cut.message),
                     None => {
-                        let message = format!("{name}: {why}; what came before was kept");
+                        let message = format!("{name}: {why}; the records before it were kept");
                         trace.warnings.push(Warning::new("damaged-tail", message));
                     }
                 }

@@ -416,8 +416,11 @@ impl<'l> Reader<'l> {
         let warnings = &mut self.phases.trace.warnings;
         if let Some(e) = damage {
             let (code, kept) = match resumed {
-                0 => ("damaged-tail", "what came before was kept".to_owned()),
-                n => ("damaged-chunk", format!("what came before was kept, reading went on {n} times after damage")),
+                0 => ("damaged-tail", "the records before it were kept".to_owned()),
+                n => (
+                    "damaged-chunk",
+                    format!("the records before it were kept; reading continued {n} times after damage"),
+                ),
             };
             warnings.push(Warning::new(code, format!("{e}; {kept}")));
         }

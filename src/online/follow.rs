@@ -110,7 +110,7 @@ pub trait Source {
 /// The error that no message has come.
 pub(crate) fn nothing_came(faults: &Faults) -> Error {
     let first = faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
-    Error::new(ErrorKind::Empty, format!("no transfer has come{first}")).remedy(Remedy::Inspect)
+    Error::new(ErrorKind::Empty, format!("no reads or writes received{first}")).remedy(Remedy::Inspect)
 }
 
 /// Where predictions go.
@@ -355,7 +355,7 @@ impl Follower {
     fn say_waiting(&mut self, source: &dyn Source, sink: &mut dyn Sink) {
         let why = match self.faults(source).first {
             _ if source.is_undecided() => "what has come shows no form that can be followed".to_owned(),
-            Some(fault) if self.jobs.is_none() => format!("no transfer has come; the first fault: {fault}"),
+            Some(fault) if self.jobs.is_none() => format!("no reads or writes received; the first fault: {fault}"),
             _ => return,
         };
         if !std::mem::replace(&mut self.said_waiting, true) {

@@ -107,7 +107,7 @@ fn with_small_factors(len: usize) -> usize {
 fn grid(extent: &Extent, rate_hz: f64, sampling: Sampling, length: Length) -> Result<Grid> {
     if !(rate_hz > 0.0 && rate_hz.is_finite()) {
         return Err(
-            Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("a positive number")
+            Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is not a sampling rate")).expected("a positive number")
         );
     }
     if extent.count == 0 {

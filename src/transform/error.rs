@@ -47,7 +47,7 @@ impl fmt::Display for Error {
             Error::TooShort { len, needed } => write!(f, "{len} samples are too few: at least {needed} are needed"),
             Error::Lengths { first, second } => write!(f, "two series of {first} and {second} samples do not match"),
             Error::UnknownWavelet(name) => {
-                write!(f, "there is no wavelet {name:?}: known are haar, db1..db10, sym2..sym10, coif1..coif5")
+                write!(f, "unknown wavelet {name:?}; expected one of haar, db1..db10, sym2..sym10, coif1..coif5")
             }
             Error::Parameter { name, value, rule } => write!(f, "{name} is {value}, but must be {rule}"),
         }

@@ -34,13 +34,13 @@ pub struct WatchArgs {
     /// Samples per second
     #[arg(help_heading = "Samples", long, value_name = "HZ", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
     rate: u32,
-    /// What is counted
+    /// Counters to read
     #[arg(help_heading = "Samples", long, value_enum, default_value_t = CountArg::Calls)]
     count: CountArg,
-    /// One rank for each process that moves bytes, in the order in which they begin, instead of one for all
+    /// One rank for each process that moves bytes, in the order of their first transfer, instead of a single rank
     #[arg(help_heading = "Samples", long)]
     by_process: bool,
-    /// Keep the samples in this file, which all commands read as format samples, and predict follows
+    /// Store the samples in this file (format samples), which all commands read and predict can follow
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Transfers to predict and to analyse; auto: writes and reads

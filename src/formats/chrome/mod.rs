@@ -404,10 +404,11 @@ fn warnings(rows: &Rows<'_>, content: Content, lost: u64) -> Vec<Warning> {
 /// Damage, and events that cannot be read.
 fn damage(damage: Option<Error>, cut: bool, first_bad: Option<u64>, rows: &Rows<'_>) -> Option<Warning> {
     match (damage, first_bad) {
-        (Some(e), _) => Some(Warning::new("damaged-tail", format!("{e}; what came before was kept"))),
-        (None, Some(at)) if cut && rows.bad == 1 => {
-            Some(Warning::new("damaged-tail", format!("the last event is cut at byte {at}; what came before was kept")))
-        }
+        (Some(e), _) => Some(Warning::new("damaged-tail", format!("{e}; the records before it were kept"))),
+        (None, Some(at)) if cut && rows.bad == 1 => Some(Warning::new(
+            "damaged-tail",
+            format!("the last event is cut at byte {at}; the records before it were kept"),
+        )),
         (None, Some(at)) => {
             let counts = format!("{} of {} events cannot be read", rows.bad, rows.events);
             Some(Warning::new("unreadable-records", format!("{counts} and were left out, the first at byte {at}")))

@@ -223,7 +223,7 @@ pub(super) fn of_rows(overview: &Overview, taken: &SelectedRows, log: &Log) -> V
     );
     for (module, &bytes) in &overview.trailing {
         let message =
-            format!("the {} data ends with {bytes} bytes that are no whole record; they were left out", module.name());
+            format!("the {} data ends with {bytes} bytes of an incomplete record, which were left out", module.name());
         warn(bytes, "trailing-bytes", message);
     }
     let job = log.job();

@@ -57,7 +57,7 @@ impl Format for GekkoFs {
                 Ok(None) => {}
                 // Damage costs the rest of a file; a file of a folder that gives nothing is left out.
                 Ok(Some(e)) if job.rows > before || sources.len() > 1 => {
-                    let message = format!("{}: {e}; what came before was kept", source.file_name());
+                    let message = format!("{}: {e}; the records before it were kept", source.file_name());
                     job.trace.warnings.push(Warning::new("damaged-tail", message));
                 }
                 Ok(Some(e)) | Err(e) => return Err(e.remedy("copy the file again")),

@@ -114,7 +114,7 @@ impl Tally {
     /// one of several.
     pub(in super::super) fn warnings(&self, noun: &str, file: Option<&str>) -> Vec<Warning> {
         let name = file.map(|f| format!("{f}: ")).unwrap_or_default();
-        let damage = self.damage.as_ref().map(|why| format!("{name}{why}; what came before was kept"));
+        let damage = self.damage.as_ref().map(|why| format!("{name}{why}; the records before it were kept"));
         let mut all: Vec<_> = damage.map(|message| Warning::new("damaged-tail", message)).into_iter().collect();
         if let Some((line, bad)) = &self.first_bad {
             let (n, records) = (self.bad, self.records);

@@ -79,7 +79,7 @@ fn trace_of(metrics: Vec<Metric>, found: Found) -> Trace {
         ..Trace::default()
     };
     if let Some(e) = found.damage {
-        trace.warnings.push(Warning::new("damaged-tail", format!("{e}; what came before was kept")));
+        trace.warnings.push(Warning::new("damaged-tail", format!("{e}; the records before it were kept")));
     }
     let (mut rows, mut files) = (Intervals::default(), Files::default());
     let (mut met, mut before, mut levels) = (Met::default(), Before::default(), Vec::new());

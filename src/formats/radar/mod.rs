@@ -467,7 +467,7 @@ impl Reader {
         let error = Error::malformed(Place::Line(self.line), found).expected(expected);
         if self.damages <= MOST_WARNINGS {
             let (code, rest) = match self.at_end {
-                true => ("damaged-tail", "what came before was kept"),
+                true => ("damaged-tail", "the records before it were kept"),
                 false => ("damaged-block", "its rest was left out"),
             };
             self.trace.warnings.push(Warning::new(code, format!("{error}; {rest}")));

@@ -99,7 +99,7 @@ impl<'s> Rank<'s> {
         let bytes = start.part(0, 8).bytes(options)?;
         let start_s = Cursor::new(&bytes, "start of a rank").f64().map_err(|e| e.in_file(start.source.name()))?;
         if !is_time(start_s) {
-            return Err(start.error("a start that is no time"));
+            return Err(start.error("a start that is not a time"));
         }
         Ok(Some(Rank { rank, calls, start_s }))
     }

@@ -165,7 +165,7 @@ fn warnings(e: &Ending) -> Vec<Warning> {
     }
     if e.left_running > 0 {
         let message = format!("{} processes of the command went on when it ended", e.left_running);
-        all.push(Warning::new("processes-left", format!("{message}; what they move from then on is not counted")));
+        all.push(Warning::new("processes-left", format!("{message}; their later transfers are not counted")));
     }
     all
 }

@@ -54,7 +54,9 @@ impl Diagnostics {
             let name = p.sink.files.name(file);
             n.warn(Warning::new(
                 "mmap-invisible",
-                format!("data files are mapped into memory {mapped} times, the first: {name}; what moves that way makes no system call"),
+                format!(
+                    "data files are mapped into memory {mapped} times, the first: {name}; such I/O makes no system call"
+                ),
             ));
             n.untimed.push(Untimed { module: "mmap".into(), bytes: None });
         }
@@ -79,7 +81,7 @@ impl Diagnostics {
                 0 => String::new(),
                 n => format!(" {n} requests:"),
             };
-            let message = format!("the program uses io_uring,{requests} what moves that way is printed in no line");
+            let message = format!("the program uses io_uring,{requests} strace does not show its transfers");
             self.warn(
                 Warning::new("io-uring-invisible", message)
                     .remedy("let the program use another interface while it is recorded (fio: --ioengine=libaio)"),
@@ -137,7 +139,7 @@ impl Diagnostics {
         let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
         if !self.timed {
             self.warn(
-                Warning::new("no-times", "the calls have no times: what is known is their order and their sizes")
+                Warning::new("no-times", "the calls have no times; only their order and sizes are known")
                     .remedy("record with -ttt -T"),
             );
         } else if timed == 0 && self.calls > 0 {

@@ -105,7 +105,7 @@ impl Writer for Files {
         })?;
         let missing = lines.finish(&clock, sink)?;
         written.note(renamed, "names-changed", |n| {
-            format!("{n} file names are no absolute paths in normal form, which is how they read back")
+            format!("{n} file names are not absolute paths in normal form, and read back in that form")
         });
         written.note(rounded, "times-rounded", |n| {
             format!("{n} rows have times finer than a nanosecond; they are rounded to nanoseconds")

@@ -65,12 +65,12 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str,
         if phases.len() == 0 {
             return Err(e.clone().remedy("write the trace again; nothing before the damage can be used"));
         }
-        phases.trace.warnings.push(Warning::new("damaged-tail", format!("{e}; what came before was kept")));
+        phases.trace.warnings.push(Warning::new("damaged-tail", format!("{e}; the records before it were kept")));
     }
     if reader.unknown > 0 {
         phases.trace.warnings.push(Warning::new(
             "unknown-sections",
-            format!("{} objects are no sections of TMIO and were left out", reader.unknown),
+            format!("{} objects are not sections of TMIO and were left out", reader.unknown),
         ));
     }
     phases.into_trace(damage.is_none())
@@ -167,7 +167,7 @@ impl Reader<'_> {
         }
         let at = self.values.offset();
         let Token::Values(fields @ 1..) = self.values.token(EXPECTED)? else {
-            return Err(Error::malformed(Place::Byte(at), "a value that is no array").expected(EXPECTED));
+            return Err(Error::malformed(Place::Byte(at), "a value that is not an array").expected(EXPECTED));
         };
         match Section::named(self.values.text(LONGEST_NAME.into(), EXPECTED)?) {
             Some(Section::Transfers(mode)) => self.section(mode, fields - 1)?,

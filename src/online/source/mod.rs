@@ -33,7 +33,7 @@ pub fn endpoint(address: &str, allow_remote: bool) -> Result<Vec<SocketAddr>> {
     let wrong =
         |what: String| Error::new(ErrorKind::Usage, what).expected("zmq://HOST:PORT, such as zmq://127.0.0.1:5555");
     let host = address.strip_prefix("zmq://").or_else(|| address.strip_prefix("tcp://"));
-    let host = host.ok_or_else(|| wrong(format!("`{address}` is no address of a socket")))?;
+    let host = host.ok_or_else(|| wrong(format!("`{address}` is not a socket address")))?;
     let host = host.replace("*:", "0.0.0.0:");
     let found = host.to_socket_addrs().map_err(|e| wrong(format!("`{address}`: {e}")))?;
     let found: Vec<SocketAddr> = found.collect();

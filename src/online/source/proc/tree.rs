@@ -342,7 +342,7 @@ fn not_there(root: &Path, pid: u32, e: &io::Error) -> Error {
 }
 
 fn uncounted(path: &Path, e: &io::Error) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("the kernel does not tell what processes read and write: {e}"))
+    Error::new(ErrorKind::Unsupported, format!("the kernel has no I/O counters of processes: {e}"))
         .expected("Linux with /proc mounted and CONFIG_TASK_IO_ACCOUNTING")
         .in_file(path.display().to_string())
 }
