@@ -57,7 +57,7 @@ impl Folder {
     fn add(&mut self, folder: &Path, among: Among, met: &mut Met) {
         let alone = among.traces.len() == 1;
         for Grouped { format, files, claimed, job } in among.traces {
-            if let Some(Job { key, span_s: Some(span_s) }) = job {
+            if let Some(JobOfFile { key, span_s: Some(span_s) }) = job {
                 let jobs = met.entry((format.name(), key)).or_default();
                 if let Some((at, known)) = jobs.iter_mut().find(|(_, known)| overlap(*known, span_s)) {
                     let trace = &mut self.traces[*at];
@@ -131,13 +131,13 @@ pub(super) struct Grouped {
     pub files: Vec<PathBuf>,
     /// The names of the files showed the trace, not their content.
     pub claimed: bool,
-    job: Option<Job>,
+    job: Option<JobOfFile>,
 }
 
 impl Grouped {
-    fn add(&mut self, path: PathBuf, job: Option<Job>) {
+    fn add(&mut self, path: PathBuf, job: Option<JobOfFile>) {
         self.files.push(path);
-        if let (Some(Job { span_s: Some(all), .. }), Some((start, end))) =
+        if let (Some(JobOfFile { span_s: Some(all), .. }), Some((start, end))) =
             (&mut self.job, job.and_then(|job| job.span_s))
         {
             *all = (all.0.min(start), all.1.max(end));
@@ -146,14 +146,14 @@ impl Grouped {
 }
 
 /// The job that a file is of.
-struct Job {
+struct JobOfFile {
     key: String,
     /// Start and end in seconds since 1970, if the file says.
     span_s: Option<(f64, f64)>,
 }
 
-impl Job {
-    fn of(format: &dyn Format, source: &Source) -> Option<Job> {
+impl JobOfFile {
+    fn of(format: &dyn Format, source: &Source) -> Option<JobOfFile> {
         let key = format.job_of(source)?;
         let facts = format.outline(source.head()).and_then(|(_, facts)| facts);
         let span = |facts: crate::record::Job| {
@@ -161,7 +161,7 @@ impl Job {
             let end = facts.end_unix_s.filter(|end| *end >= start);
             Some((start, end.unwrap_or(f64::INFINITY)))
         };
-        Some(Job { key, span_s: facts.and_then(span) })
+        Some(JobOfFile { key, span_s: facts.and_then(span) })
     }
 }
 
@@ -191,7 +191,7 @@ pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, opt
     let one = |path: &&PathBuf| {
         let source = Source::open(path, &options.limits)?;
         let of = probe_member(&source, format, options).ok().filter(|f| wanted(*f));
-        Ok(of.map(|f| (f, Job::of(f, &source))))
+        Ok(of.map(|f| (f, JobOfFile::of(f, &source))))
     };
     let probed: Vec<Result<_>> = rest.par_iter().map(one).collect();
     let mut jobs: HashMap<(&'static str, String), usize> = HashMap::new();

@@ -191,7 +191,7 @@ struct Value {
 /// Malformed if nothing can be used, limits, and errors of the system. A damaged part is a warning if something can be used.
 pub(crate) fn read(source: &Source, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let mut reader = Reader::new(format, &options.limits, sink);
+    let mut reader = SectionReader::new(format, &options.limits, sink);
     let mut damage: Option<Error> = None;
     let mut resumed = 0u64;
     let mut known = false;
@@ -262,7 +262,7 @@ impl Arrays {
 /// # Errors
 /// Limits, and those of the sink.
 pub(crate) fn of_arrays(arrays: Arrays, format: &'static str, limits: &Limits, sink: &dyn RowSink) -> Result<Trace> {
-    let mut reader = Reader::new(format, limits, sink);
+    let mut reader = SectionReader::new(format, limits, sink);
     reader.phases.announce_ranks(arrays.ranks);
     reader.add(arrays.mode, arrays.group, true)?;
     reader.into_trace(None, 0)
@@ -275,7 +275,7 @@ fn begins_section(text: &[u8]) -> bool {
     name.iter().position(|&b| b == b'"').is_some_and(|n| Section::named(&name[..n]).is_some())
 }
 
-struct Reader<'l> {
+struct SectionReader<'l> {
     phases: Phases<'l>,
     limits: &'l Limits,
     /// The direction was not given.
@@ -284,9 +284,9 @@ struct Reader<'l> {
     useless: usize,
 }
 
-impl<'l> Reader<'l> {
+impl<'l> SectionReader<'l> {
     fn new(format: &'static str, limits: &'l Limits, sink: &'l dyn RowSink) -> Self {
-        Reader { phases: Phases::new(format, sink), limits, assumed_read: false, useless: 0 }
+        SectionReader { phases: Phases::new(format, sink), limits, assumed_read: false, useless: 0 }
     }
 
     /// Reads one value into `value`; false at the end of the input.

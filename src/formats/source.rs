@@ -20,7 +20,7 @@ pub const HEAD_BYTES: usize = 64 << 10;
 const STORE_IT: &str = "store the input in a file, and name the file";
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum SourceKind {
     File(PathBuf),
     Memory(Arc<Vec<u8>>),
     Pipe(Arc<Pipe>),
@@ -31,7 +31,7 @@ enum Kind {
 #[derive(Debug, Clone)]
 pub struct Source {
     name: String,
-    kind: Kind,
+    kind: SourceKind,
     compression: Compression,
     head: Vec<u8>,
     /// Why nothing of the head could be decompressed.
@@ -43,7 +43,7 @@ pub struct Source {
 
 impl Source {
     /// An input of this content, as it is stored.
-    fn new(name: String, kind: Kind, len: u64) -> Source {
+    fn new(name: String, kind: SourceKind, len: u64) -> Source {
         let (compression, damage) = (Compression::None, DamageNote::default());
         Source { name, kind, compression, head: Vec::new(), spoiled: None, damage, len }
     }
@@ -111,19 +111,19 @@ impl Source {
         }
         let mut raw = Vec::new();
         File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut raw)?;
-        Ok(Source::new(name, Kind::File(path.into()), meta.len()).unpacked(raw, limits))
+        Ok(Source::new(name, SourceKind::File(path.into()), meta.len()).unpacked(raw, limits))
     }
 
     /// A file of a trace that is known by its place: its content is taken as it is stored, and nothing of it is read yet.
     pub(crate) fn stored_file(path: &Path) -> Result<Source> {
         let name = path.display().to_string();
         let len = std::fs::metadata(path).map_err(|e| Error::from(e).in_file(&name))?.len();
-        Ok(Source::new(name, Kind::File(path.into()), len))
+        Ok(Source::new(name, SourceKind::File(path.into()), len))
     }
 
     /// Several files as one input, under this name.
     pub(crate) fn of_files(name: String, files: Vec<PathBuf>) -> Source {
-        Source::new(name, Kind::Folder(files), 0)
+        Source::new(name, SourceKind::Folder(files), 0)
     }
 
     /// An input that is kept whole, unless `look` refuses its head.
@@ -159,7 +159,7 @@ impl Source {
         if raw.len() < HEAD_BYTES {
             return Ok(Source::from_bytes(name, raw));
         }
-        let pipe = Kind::Pipe(Arc::new(Pipe::new(raw.clone(), input)));
+        let pipe = SourceKind::Pipe(Arc::new(Pipe::new(raw.clone(), input)));
         let source = Source::new(name.into(), pipe, 0).unpacked(raw, limits);
         look(&source)?;
         Ok(source)
@@ -167,12 +167,12 @@ impl Source {
 
     /// The same with what comes in memory, if it comes once.
     fn kept_whole(mut self, limits: &Limits) -> Result<Source> {
-        if let Kind::Pipe(pipe) = self.kind {
+        if let SourceKind::Pipe(pipe) = self.kind {
             let too_large = |e: io::Error| Error::from(e).remedy(STORE_IT);
             let mut bytes = Vec::new();
             read_bounded(&mut pipe.last_reader(), limits.memory_bytes, &mut bytes).map_err(too_large)?;
             self.len = bytes.len() as u64;
-            self.kind = Kind::Memory(Arc::new(bytes));
+            self.kind = SourceKind::Memory(Arc::new(bytes));
         }
         Ok(self)
     }
@@ -181,7 +181,7 @@ impl Source {
     pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>) -> Source {
         let bytes: Vec<u8> = bytes.into();
         let (head, len) = (bytes[..bytes.len().min(HEAD_BYTES)].to_vec(), bytes.len() as u64);
-        Source::new(name.into(), Kind::Memory(Arc::new(bytes)), len).unpacked(head, &Limits::default())
+        Source::new(name.into(), SourceKind::Memory(Arc::new(bytes)), len).unpacked(head, &Limits::default())
     }
 
     /// As the user named it.
@@ -212,7 +212,7 @@ impl Source {
     /// Size as stored, in bytes; 0 for a folder, and where it is not known.
     pub fn stored_bytes(&self) -> u64 {
         match self.kind {
-            Kind::Pipe(_) => 0,
+            SourceKind::Pipe(_) => 0,
             _ => self.len,
         }
     }
@@ -220,7 +220,7 @@ impl Source {
     /// Size as stored, in bytes, or more than any where it is not known.
     pub(crate) fn most_stored_bytes(&self) -> u64 {
         match self.kind {
-            Kind::Pipe(_) => u64::MAX,
+            SourceKind::Pipe(_) => u64::MAX,
             _ => self.len,
         }
     }
@@ -238,7 +238,7 @@ impl Source {
     /// The regular files of a folder in the order of their names (numbers by value), `None` for anything else.
     pub fn members(&self) -> Option<&[PathBuf]> {
         match &self.kind {
-            Kind::Folder(m) => Some(m),
+            SourceKind::Folder(m) => Some(m),
             _ => None,
         }
     }
@@ -259,10 +259,10 @@ impl Source {
     /// The content as it is stored.
     fn raw(&self, options: &ReadOptions) -> Result<Counting<Box<dyn Read + Send + '_>>> {
         let inner: Box<dyn Read + Send + '_> = match &self.kind {
-            Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
-            Kind::Memory(b) => Box::new(&b[..]),
-            Kind::Pipe(p) => Box::new(p.reader()),
-            Kind::Folder(_) => {
+            SourceKind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
+            SourceKind::Memory(b) => Box::new(&b[..]),
+            SourceKind::Pipe(p) => Box::new(p.reader()),
+            SourceKind::Folder(_) => {
                 return Err(Error::new(ErrorKind::Usage, "a folder cannot be read as a file").in_file(&self.name));
             }
         };
@@ -275,17 +275,17 @@ impl Source {
     /// As [`Source::reader`]; [`ErrorKind::Io`] if it cannot be reached.
     pub(crate) fn stored_from(&self, offset: u64, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
         let raw: Box<dyn Read + Send + '_> = match &self.kind {
-            Kind::File(p) => {
+            SourceKind::File(p) => {
                 let opened = File::open(p).and_then(|mut f| f.seek(SeekFrom::Start(offset)).map(|_| f));
                 Box::new(opened.map_err(|e| Error::from(e).in_file(&self.name))?)
             }
-            Kind::Memory(b) => Box::new(&b[usize::try_from(offset).unwrap_or(usize::MAX).min(b.len())..]),
-            Kind::Pipe(p) => {
+            SourceKind::Memory(b) => Box::new(&b[usize::try_from(offset).unwrap_or(usize::MAX).min(b.len())..]),
+            SourceKind::Pipe(p) => {
                 let mut reader = p.reader();
                 io::copy(&mut (&mut reader).take(offset), &mut io::sink())?;
                 Box::new(reader)
             }
-            Kind::Folder(_) => return self.reader(options),
+            SourceKind::Folder(_) => return self.reader(options),
         };
         let limits = options.limits.clone();
         Ok(Box::new(Counting { inner: raw, progress: options.progress.clone(), limits }))

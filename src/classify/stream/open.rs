@@ -10,7 +10,7 @@ use super::strides::Strides;
 
 /// Accesses that belong together.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct AccessRun {
     pub first: Access,
     pub last: Access,
     pub tally: Tally,
@@ -24,7 +24,7 @@ pub(super) struct Run {
 /// A segment that can take more accesses.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
-    pub run: Run,
+    pub run: AccessRun,
     form: Form,
     /// Set while the outermost loop of the nest is a guess.
     guess: Option<Guess>,
@@ -33,9 +33,9 @@ pub(super) struct Open {
 /// The accesses before and since a loop was guessed, and whether those before were back to back.
 #[derive(Debug, Clone)]
 struct Guess {
-    before: Run,
+    before: AccessRun,
     back_to_back: bool,
-    since: Run,
+    since: AccessRun,
 }
 
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ enum Form {
     Irregular(Box<Irregular>),
 }
 
-impl Run {
+impl AccessRun {
     fn of(first: Access, kept: usize) -> Self {
         let head = if kept > 0 { vec![first] } else { Vec::new() };
         Self { first, last: first, tally: Tally::of(&first), odd_sizes: 0, head, kept }
@@ -83,7 +83,7 @@ impl Open {
     /// A new segment; `kept`: first accesses to keep for a vote.
     pub fn new(first: Access, kept: usize) -> Self {
         let form = Form::Regular { back_to_back: true, strides: Some(Strides::new(first.offset)) };
-        Self { run: Run::of(first, kept), form, guess: None }
+        Self { run: AccessRun::of(first, kept), form, guess: None }
     }
 
     /// A regular segment of all these accesses; `None` if they have no regular order.
@@ -100,7 +100,8 @@ impl Open {
         let (first, rest) = window.split_first()?;
         let mut irregular = Box::new(Irregular::new(first));
         irregular.ask(window, settings);
-        let mut open = Self { run: Run::of(*first, settings.kept()), form: Form::Irregular(irregular), guess: None };
+        let mut open =
+            Self { run: AccessRun::of(*first, settings.kept()), form: Form::Irregular(irregular), guess: None };
         open.add_irregular(rest);
         Some(open)
     }
@@ -143,7 +144,7 @@ impl Open {
             Some(guess) if is_guess => guess.since.add(a),
             None if is_guess => {
                 let (before, back_to_back) = (self.run.clone(), *back_to_back);
-                let since = Run::of(*a, before.kept);
+                let since = AccessRun::of(*a, before.kept);
                 self.guess = Some(Guess { before, back_to_back, since });
             }
             guess => *guess = None,

@@ -18,7 +18,7 @@ mod row;
 pub(super) mod write;
 
 pub use own::{LineFormat, OwnFormat};
-pub(super) use records::{Layout, Reading, Records, follow as follow_records, read as read_records};
+pub(super) use records::{LineLayout, Reading, Records, follow as follow_records, read as read_records};
 pub(super) use row::RecordRows;
 pub use row::{RecordField, RecordFields};
 

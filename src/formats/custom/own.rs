@@ -5,7 +5,7 @@ use super::super::lines::Bad;
 use super::super::options::ReadOptions;
 use super::super::sealed::Sealed;
 use super::super::source::Source;
-use super::records::{Layout, Reading, read};
+use super::records::{LineLayout, Reading, read};
 use super::row::RecordFields;
 use crate::error::Result;
 use crate::record::{RowSink, Trace};
@@ -59,7 +59,7 @@ impl<L: LineFormat> Format for OwnFormat<L> {
     }
 }
 
-impl<L: LineFormat> Layout for OwnFormat<L> {
+impl<L: LineFormat> LineLayout for OwnFormat<L> {
     fn row<'l>(&'l self, line: &'l [u8]) -> std::result::Result<Option<RecordFields<'l>>, Bad> {
         self.0.record(line).map(Some).map_err(|expected| Bad::new("line", line, expected))
     }

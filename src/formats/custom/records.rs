@@ -20,7 +20,7 @@ use crate::record::{Batch, Column, Data, Interval, Quality, Requests, Restart, R
 use crate::remedy::Remedy;
 
 /// How a line becomes fields.
-pub(in super::super) trait Layout: Sync {
+pub(in super::super) trait LineLayout: Sync {
     /// The fields of a line; `None` if it holds no record and need not.
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad>;
 
@@ -30,7 +30,7 @@ pub(in super::super) trait Layout: Sync {
     }
 }
 
-impl<L: Layout> Layout for &L {
+impl<L: LineLayout> LineLayout for &L {
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         (**self).row(line)
     }
@@ -49,7 +49,7 @@ pub(in super::super) struct Records<L> {
     all: bool,
 }
 
-impl<L: Layout> Records<L> {
+impl<L: LineLayout> Records<L> {
     /// The transfers, with times on the trace's own clock.
     pub(in super::super) fn followed(layout: L) -> Self {
         Records { layout, origin: 0, all: false }
@@ -57,11 +57,11 @@ impl<L: Layout> Records<L> {
 }
 
 /// Follows a source whose lines are records of this layout.
-pub(in super::super) fn follow<L: Layout + Send + 'static>(layout: L) -> Followed {
+pub(in super::super) fn follow<L: LineLayout + Send + 'static>(layout: L) -> Followed {
     Followed::Lines(Box::new(Follower::new(Records::followed(layout), RecordRows::default())))
 }
 
-impl<L: Layout> LineDecoder for Records<L> {
+impl<L: LineLayout> LineDecoder for Records<L> {
     type Rows = RecordRows;
 
     #[inline]
@@ -78,7 +78,7 @@ impl<L: Layout> LineDecoder for Records<L> {
     }
 }
 
-impl<L: Layout + Send> Transfers for Records<L> {
+impl<L: LineLayout + Send> Transfers for Records<L> {
     const EACH_ALONE: bool = true;
 
     fn take(&mut self, rows: &mut RecordRows, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
@@ -142,7 +142,7 @@ fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(plain)
 }
 
-impl Layout for Columns {
+impl LineLayout for Columns {
     #[inline]
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         let mut row = RecordFields::default();
@@ -167,7 +167,7 @@ impl Layout for Columns {
 /// JSON objects.
 pub(super) struct Objects;
 
-impl Layout for Objects {
+impl LineLayout for Objects {
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         let mut row = RecordFields::default();
         object(line, &mut row).map_err(|at| {
@@ -211,7 +211,7 @@ fn object<'l>(line: &'l [u8], row: &mut RecordFields<'l>) -> Result<(), usize> {
 ///
 /// # Errors
 /// Malformed if no line can be read; limits; errors of the system; those of the sink.
-pub(in super::super) fn read<'s, 'o, L: Layout>(
+pub(in super::super) fn read<'s, 'o, L: LineLayout>(
     open: impl Fn() -> Result<(Reading<'s, 'o>, L)>,
     sink: &dyn RowSink,
 ) -> Result<Trace> {
@@ -270,13 +270,13 @@ impl<'s, 'o> Reading<'s, 'o> {
     }
 
     /// The decoder, with the origin that the first lines show.
-    fn records<L: Layout>(&self, layout: L) -> Records<L> {
+    fn records<L: LineLayout>(&self, layout: L) -> Records<L> {
         let usable = lines(self.lines.ahead()).filter(|l| !layout.is_remark(l)).take(1000);
         let first = usable.into_iter().find_map(|l| layout.row(l).ok()??.start());
         Records { origin: first.map_or(0, origin_of), all: self.options.detail.all_calls(), layout }
     }
 
-    pub(in super::super) fn whole(mut self, layout: &impl Layout) -> Result<Trace> {
+    pub(in super::super) fn whole(mut self, layout: &impl LineLayout) -> Result<Trace> {
         let records = self.records(layout);
         let most = self.options.limits.records;
         while self.lines.share(&records, &mut self.rows)? {
@@ -291,7 +291,7 @@ impl<'s, 'o> Reading<'s, 'o> {
     }
 
     /// Gives the records to a sink; `None` if they are of several layers: which one is taken shows at the end.
-    fn in_batches(mut self, layout: &impl Layout, sink: &dyn RowSink) -> Result<Option<Trace>> {
+    fn in_batches(mut self, layout: &impl LineLayout, sink: &dyn RowSink) -> Result<Option<Trace>> {
         let records = self.records(layout);
         let origin_s = records.origin;
         let mut layer = None;

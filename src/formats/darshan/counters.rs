@@ -91,7 +91,7 @@ impl Schema {
 }
 
 /// Where the counters of the newest layout are in the records of one version.
-struct Layout {
+struct CounterLayout {
     ints: Vec<Option<usize>>,
     floats: Vec<Option<usize>>,
     stored_ints: usize,
@@ -100,8 +100,8 @@ struct Layout {
     stdio_opens: Option<usize>,
 }
 
-impl Layout {
-    fn new(schema: &Schema, version: u32) -> Layout {
+impl CounterLayout {
+    fn new(schema: &Schema, version: u32) -> CounterLayout {
         let (missing_ints, missing_floats, foreign): (&[usize], &[usize], std::ops::Range<usize>) =
             match (schema.layer, version) {
                 // Version 1 has four stdio counters between MMAPS and FSYNCS.
@@ -131,7 +131,7 @@ impl Layout {
         let (ints, stored_ints) = place(schema.ints.len(), missing_ints, &foreign);
         let (floats, stored_floats) = place(schema.floats.len(), missing_floats, &(0..0));
         let stdio_opens = (!foreign.is_empty()).then_some(foreign.start);
-        Layout { ints, floats, stored_ints, stored_floats, stdio_opens }
+        CounterLayout { ints, floats, stored_ints, stored_floats, stdio_opens }
     }
 
     fn record_bytes(&self) -> usize {
@@ -141,7 +141,7 @@ impl Layout {
 
 /// Places in [`Schema::ints`] and [`Schema::floats`] of the counters that a version has.
 pub(super) fn present(schema: &Schema, version: u32) -> (Vec<usize>, Vec<usize>) {
-    let layout = Layout::new(schema, version);
+    let layout = CounterLayout::new(schema, version);
     let places = |at: &[Option<usize>]| (0..at.len()).filter(|&i| at[i].is_some()).collect();
     (places(&layout.ints), places(&layout.floats))
 }
@@ -200,7 +200,7 @@ pub(super) fn walk(
     order: ByteOrder,
     mut f: impl FnMut(&CounterRecord) -> Result<()>,
 ) -> Result<Walked> {
-    let layout = Layout::new(schema, slot.version);
+    let layout = CounterLayout::new(schema, slot.version);
     let mut walked = Walked::default();
     let mut record = CounterRecord::default();
     walked.trailing_bytes = region.records(layout.record_bytes(), |bytes| {
@@ -229,7 +229,7 @@ pub(super) fn walk(
 
 /// Appends a record as this version lays it out, in little-endian order.
 pub(super) fn write(schema: &Schema, version: u32, record: &CounterRecord, out: &mut Vec<u8>) {
-    let layout = Layout::new(schema, version);
+    let layout = CounterLayout::new(schema, version);
     let head = out.len();
     out.extend_from_slice(&record.id.to_le_bytes());
     out.extend_from_slice(&record.rank.to_le_bytes());
@@ -260,7 +260,7 @@ pub struct CounterTable {
 
 impl CounterTable {
     pub(super) fn new(schema: &Schema, slot: &Slot, records: Vec<CounterRecord>, walked: Walked) -> CounterTable {
-        let layout = Layout::new(schema, slot.version);
+        let layout = CounterLayout::new(schema, slot.version);
         let ints = schema.ints.iter().zip(&layout.ints);
         let floats = schema.floats.iter().zip(&layout.floats);
         let absent = ints.chain(floats).filter(|(_, at)| at.is_none()).map(|(&name, _)| name).collect();
@@ -304,7 +304,7 @@ mod tests {
             (Layer::Stdio, 2, 248),
         ];
         for (layer, version, bytes) in sizes {
-            assert_eq!(Layout::new(Schema::of(layer), version).record_bytes(), bytes, "{layer:?} {version}");
+            assert_eq!(CounterLayout::new(Schema::of(layer), version).record_bytes(), bytes, "{layer:?} {version}");
         }
     }
 
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn the_oldest_posix_layout_steps_over_stdio() {
         let posix = Schema::of(Layer::Posix);
-        let l = Layout::new(posix, 1);
+        let l = CounterLayout::new(posix, 1);
         let at = |name: &str| l.ints[posix.ints.iter().position(|&n| n == name).unwrap()];
         assert_eq!(at("POSIX_MMAPS"), Some(5));
         assert_eq!(at("POSIX_FSYNCS"), Some(10));

@@ -68,17 +68,17 @@ impl Segment {
 #[derive(Clone, Copy)]
 pub(super) struct Segments<'a> {
     bytes: &'a [u8],
-    layout: Layout,
+    layout: SegmentLayout,
 }
 
 #[derive(Clone, Copy)]
-struct Layout {
+struct SegmentLayout {
     order: ByteOrder,
     threads: bool,
     offsets: bool,
 }
 
-impl Layout {
+impl SegmentLayout {
     fn segment_bytes(self) -> usize {
         if self.threads { 40 } else { 32 }
     }
@@ -131,10 +131,10 @@ pub fn segment_bytes(module: Module, version: u32) -> usize {
     layout(module, version, ByteOrder::Little).segment_bytes()
 }
 
-fn layout(module: Module, version: u32, order: ByteOrder) -> Layout {
+fn layout(module: Module, version: u32, order: ByteOrder) -> SegmentLayout {
     match module {
-        Module::DxtMpiio => Layout { order, threads: version >= 3, offsets: version >= 2 },
-        _ => Layout { order, threads: version >= 2, offsets: true },
+        Module::DxtMpiio => SegmentLayout { order, threads: version >= 3, offsets: version >= 2 },
+        _ => SegmentLayout { order, threads: version >= 2, offsets: true },
     }
 }
 

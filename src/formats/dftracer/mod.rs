@@ -60,7 +60,7 @@ impl Format for DfTracer {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let run = Run::new(sources, options);
+        let run = RunFiles::new(sources, options);
         let most = options.limits.records;
         if sink.keeps_rows() {
             let mut files = run.read(None, Vec::new())?;
@@ -114,20 +114,20 @@ struct File {
 }
 
 /// The files of a run.
-struct Run<'s> {
+struct RunFiles<'s> {
     sources: &'s [Source],
     options: &'s ReadOptions,
     ticks: Vec<Ticks>,
     origin_s: i64,
 }
 
-impl<'s> Run<'s> {
+impl<'s> RunFiles<'s> {
     fn new(sources: &'s [Source], options: &'s ReadOptions) -> Self {
         let units: Vec<u64> = sources.iter().map(|s| unit_ns(s.head())).collect();
         let starts = sources.iter().zip(&units).filter_map(|(s, unit)| first_s(s.head(), *unit));
         let origin_s = starts.min().unwrap_or(0);
         let ticks = units.into_iter().map(|unit_ns| Ticks { unit_ns, origin_s }).collect();
-        Run { sources, options, ticks, origin_s }
+        RunFiles { sources, options, ticks, origin_s }
     }
 
     fn events(&self, ticks: Ticks) -> Events {

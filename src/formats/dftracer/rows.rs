@@ -45,7 +45,7 @@ pub(super) struct Part {
     /// Host, pid and rank of each process of which the trace says it; lines of metadata can lack the host.
     pub ranks: Vec<(String, u64, u32)>,
     /// Calls by name; every call with its count.
-    names: Vec<(Box<[u8]>, Kind, CallId, u64)>,
+    names: Vec<(Box<[u8]>, CallKind, CallId, u64)>,
     /// Their places.
     places: HashMap<Box<[u8]>, usize, FixedState>,
     /// Interval of aggregated records in milliseconds.
@@ -106,14 +106,14 @@ impl Transfers for Events {
 
 /// What a call name says.
 #[derive(Debug, Clone, Copy)]
-struct Kind {
+struct CallKind {
     op: Op,
     layer: Option<Layer>,
     /// `fread`, `fwrite`: the result counts elements.
     elements: bool,
 }
 
-fn kind_of(category: &[u8], name: &[u8]) -> Option<Kind> {
+fn kind_of(category: &[u8], name: &[u8]) -> Option<CallKind> {
     let layer = match category {
         b"POSIX" => Layer::Posix,
         b"STDIO" => Layer::Stdio,
@@ -124,7 +124,7 @@ fn kind_of(category: &[u8], name: &[u8]) -> Option<Kind> {
     // C functions have lower-case names; an application can give any name to its own events.
     let foreign = layer != Layer::Mpiio && name.iter().any(u8::is_ascii_uppercase);
     let op = if foreign { Op::Other } else { op_of(name) };
-    Some(Kind { op, layer: Some(layer), elements })
+    Some(CallKind { op, layer: Some(layer), elements })
 }
 
 impl Part {
@@ -222,7 +222,7 @@ impl Part {
         known.or_else(|| kind_of(line.category, line.name).map(|kind| self.add_name(line.name, kind)))
     }
 
-    fn add_name(&mut self, name: &[u8], kind: Kind) -> usize {
+    fn add_name(&mut self, name: &[u8], kind: CallKind) -> usize {
         let (call, place) = (self.calls.intern(&String::from_utf8_lossy(name)), self.names.len());
         self.names.push((name.into(), kind, call, 0));
         self.places.insert(name.into(), place);
@@ -331,7 +331,7 @@ impl Stretch for Part {
 }
 
 /// Bytes that a call moved; `None` if the line does not say.
-fn bytes(kind: Kind, args: &Args<'_>) -> Option<u64> {
+fn bytes(kind: CallKind, args: &Args<'_>) -> Option<u64> {
     let amount = parse_u64(args.ret).or_else(|| parse_u64(args.count))?;
     if !kind.elements {
         return Some(amount);

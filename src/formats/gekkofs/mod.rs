@@ -48,7 +48,7 @@ impl Format for GekkoFs {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let mut job = Job::default();
+        let mut job = Flushes::default();
         for source in sources {
             let before = job.rows;
             let found = read_flushes(source, options, |flush| job.add(source.file_name(), flush, options))
@@ -112,7 +112,7 @@ fn sound(flush: &Flush, op: Op, clocks: &mut Clocks, quality: &mut Quality) -> V
 
 /// The flushes of a job, so far.
 #[derive(Default)]
-struct Job {
+struct Flushes {
     trace: Trace,
     clocks: Clocks,
     /// Requests of each client, which become ranks in the order of their names.
@@ -123,7 +123,7 @@ struct Job {
     disagreeing: u64,
 }
 
-impl Job {
+impl Flushes {
     fn add(&mut self, file: &str, flush: Flush, options: &ReadOptions) -> Result<()> {
         let op = flush.direction.op().or_else(|| Direction::of_file(file).op());
         self.undirected += u64::from(op.is_none());
@@ -139,7 +139,7 @@ impl Job {
     }
 
     fn into_trace(self) -> Trace {
-        let Job { mut trace, clients, undirected, disagreeing, .. } = self;
+        let Flushes { mut trace, clients, undirected, disagreeing, .. } = self;
         trace.format = GekkoFs.name();
         trace.timing = Timing::Request;
         trace.ranks = clients.len() as u64;

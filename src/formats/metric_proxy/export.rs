@@ -48,7 +48,7 @@ fn is_pair(text: &[u8]) -> bool {
 /// Limits, and errors of the system. Damage is in what is found.
 pub(super) fn read(source: &Source, options: &ReadOptions, choice: &mut Choice) -> Result<Found> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let mut reader = Reader { choice, most: options.limits.records, samples: 0, found: Found::default() };
+    let mut reader = ExportReader { choice, most: options.limits.records, samples: 0, found: Found::default() };
     let outcome = match json.peek()? {
         Some(b'[') => {
             reader.found.unix = true;
@@ -69,14 +69,14 @@ pub(super) fn read(source: &Source, options: &ReadOptions, choice: &mut Choice) 
     Ok(reader.found)
 }
 
-struct Reader<'c> {
+struct ExportReader<'c> {
     choice: &'c mut Choice,
     most: usize,
     samples: usize,
     found: Found,
 }
 
-impl Reader<'_> {
+impl ExportReader<'_> {
     /// The members of an object, at any depth (the parser bounds it): arrays of pairs are metrics.
     fn members(&mut self, json: &mut Json, depth: usize) -> Result<()> {
         json.members(|json, name| match json.peek()? {

@@ -44,7 +44,7 @@ impl Format for Radar {
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let mut lines = LineReader::open(only(sources, self)?, options)?;
-        let mut reader = Reader::new(options);
+        let mut reader = RadarReader::new(options);
         while lines.next(&Lines, &mut reader)? {
             if reader.rows.len() > options.limits.records {
                 return Err(Error::too_many_rows(options.limits.records).at(Place::Line(lines.line())));
@@ -64,15 +64,15 @@ impl Format for Radar {
 struct Lines;
 
 impl LineDecoder for Lines {
-    type Rows = Reader;
+    type Rows = RadarReader;
 
-    fn line(&self, line: &[u8], number: u64, reader: &mut Reader) -> Result<Taken, Bad> {
+    fn line(&self, line: &[u8], number: u64, reader: &mut RadarReader) -> Result<Taken, Bad> {
         reader.line = number;
         reader.read_line(line.trim_ascii());
         Ok(Taken::Record)
     }
 
-    fn long_line(&self, _: &[u8], number: u64, reader: &mut Reader) -> Result<Taken, Bad> {
+    fn long_line(&self, _: &[u8], number: u64, reader: &mut RadarReader) -> Result<Taken, Bad> {
         reader.line = number;
         reader.damage(&format!("a line longer than {} bytes", reader.longest_line), "shorter lines");
         Ok(Taken::Record)
@@ -185,7 +185,7 @@ enum Expect {
 }
 
 #[derive(Default)]
-struct Reader {
+struct RadarReader {
     all: bool,
     longest_line: usize,
     trace: Trace,
@@ -210,13 +210,13 @@ const MOST_UNDECIDED: usize = 4096;
 /// Damaged places that get a warning of their own.
 const MOST_WARNINGS: u64 = 8;
 
-impl Reader {
-    fn new(options: &ReadOptions) -> Reader {
-        Reader {
+impl RadarReader {
+    fn new(options: &ReadOptions) -> RadarReader {
+        RadarReader {
             all: options.detail.all_calls(),
             longest_line: options.limits.line_bytes,
             trace: Trace { timing: Timing::Request, ..Trace::default() },
-            ..Reader::default()
+            ..RadarReader::default()
         }
     }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::call::{Names, Offset, Signature};
 use super::grammar::Grammar;
 use super::level::Level;
-use super::metadata::{Layout, Metadata};
+use super::metadata::{Metadata, TraceLayout};
 use super::parts::{Part, Parts, Piece};
 use super::rows::{Facts, RankRows, Wanted};
 use super::signatures;
@@ -92,7 +92,7 @@ impl<'s> Calls<'s> {
     }
 
     fn add_table(&mut self, piece: Piece<'s>, meta: &Metadata, options: &ReadOptions) -> Result<usize> {
-        let bytes = if meta.layout >= Layout::Packed { piece.unpack(options)?.0 } else { piece.bytes(options)? };
+        let bytes = if meta.layout >= TraceLayout::Packed { piece.unpack(options)?.0 } else { piece.bytes(options)? };
         let table = signatures::parse(&bytes, meta, &mut self.names).map_err(|e| e.in_file(piece.source.name()))?;
         self.tables.push(table);
         Ok(self.tables.len() - 1)
@@ -106,7 +106,7 @@ impl<'s> Calls<'s> {
 
     /// Signatures and grammars that the ranks share. Gives the grammar of each rank.
     fn open_merged(&mut self, parts: &Parts<'s>, meta: &Metadata, options: &ReadOptions) -> Result<GrammarOf> {
-        let signatures = if meta.layout >= Layout::Packed { Part::Signatures } else { Part::SignaturesOf(0) };
+        let signatures = if meta.layout >= TraceLayout::Packed { Part::Signatures } else { Part::SignaturesOf(0) };
         let table = self.add_table(parts.get(signatures)?, meta, options)?;
         let piece = parts.get(Part::GrammarOfRank)?;
         let bytes = piece.bytes(options)?;
@@ -117,7 +117,7 @@ impl<'s> Calls<'s> {
             let found = format!("{} bytes that do not name a grammar for each of {} ranks", bytes.len(), meta.ranks);
             return Err(piece.error(found));
         };
-        if meta.layout >= Layout::Packed {
+        if meta.layout >= TraceLayout::Packed {
             let mut rest = parts.get(Part::Grammars)?;
             for _ in 0..count {
                 let (bytes, used) = rest.unpack(options)?;
@@ -148,7 +148,7 @@ impl<'s> Calls<'s> {
                 continue;
             };
             let table = self.add_table(signatures, meta, options)?;
-            let packed = meta.layout >= Layout::Packed;
+            let packed = meta.layout >= TraceLayout::Packed;
             let bytes = if packed { grammar.unpack(options)?.0 } else { grammar.bytes(options)? };
             self.add_grammar(&bytes, table, grammar)?;
             of_rank.insert(rank, self.grammars.len() - 1);
@@ -256,7 +256,7 @@ type GrammarOf = Box<dyn Fn(u32) -> Option<usize>>;
 
 /// The times of each rank that has some.
 fn times_of_ranks<'s>(parts: &Parts<'s>, meta: &Metadata, options: &ReadOptions) -> Result<BTreeMap<u32, Piece<'s>>> {
-    if meta.layout < Layout::Packed {
+    if meta.layout < TraceLayout::Packed {
         let own = parts.all.iter().filter_map(|(part, piece)| match part {
             // Nothing says how long such a file should be: one that is too short was cut.
             Part::TimesOf(rank) if *rank < meta.ranks => Some((*rank, Piece { cut: true, ..*piece })),

@@ -14,7 +14,7 @@ const NAME: usize = 64;
 
 /// How a trace is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Layout {
+pub(super) enum TraceLayout {
     /// 2.0 to 2.2: a file of records for each rank.
     Records,
     /// 2.3: grammars, signatures without rank and count.
@@ -30,7 +30,7 @@ pub(super) enum Layout {
 /// What a trace says of itself.
 #[derive(Debug)]
 pub(super) struct Metadata {
-    pub layout: Layout,
+    pub layout: TraceLayout,
     pub version: String,
     /// A version that is newer than those known.
     pub newer: bool,
@@ -60,7 +60,7 @@ impl Metadata {
         };
         let (layout, newer) = match &version {
             Some(text) => layout_of(text)?,
-            None => (Layout::Numbered, false),
+            None => (TraceLayout::Numbered, false),
         };
         let piece = parts.get(Part::Metadata)?;
         let bytes = piece.bytes(options)?;
@@ -69,19 +69,19 @@ impl Metadata {
         Ok(Metadata { version, newer, call_sites: parts.sections == Some(2), ..meta })
     }
 
-    fn parse(bytes: &[u8], layout: Layout) -> Result<Metadata> {
+    fn parse(bytes: &[u8], layout: TraceLayout) -> Result<Metadata> {
         let at = |n: usize| Cursor::new(bytes.get(n..).unwrap_or_default(), "metadata");
         let flag = |n: usize| bytes.get(n).is_some_and(|b| *b != 0);
         // ranks, start, flags of compression, names
         let (ranks, start, packed, names) = match layout {
-            Layout::Records => (8, None, None, 24),
-            Layout::Plain => (0, Some(8), None, 32),
-            Layout::Shared => (0, Some(8), None, 40),
-            Layout::Packed => (0, Some(16), Some(36), 1024),
-            Layout::Numbered => (12, Some(32), Some(52), 56),
+            TraceLayout::Records => (8, None, None, 24),
+            TraceLayout::Plain => (0, Some(8), None, 32),
+            TraceLayout::Shared => (0, Some(8), None, 40),
+            TraceLayout::Packed => (0, Some(16), Some(36), 1024),
+            TraceLayout::Numbered => (12, Some(32), Some(52), 56),
         };
         let mut version = String::new();
-        if layout == Layout::Numbered {
+        if layout == TraceLayout::Numbered {
             let mut c = at(0);
             version = format!("{}.{}.{}", c.i32()?, c.i32()?, c.i32()?);
             layout_of(&version)?;
@@ -95,7 +95,7 @@ impl Metadata {
             return Err(at(0).malformed(found).expected("a start and a resolution between 0 and 1 s"));
         }
         let functions = match layout {
-            Layout::Numbered => fixed_names(bytes, at(16).i32()?)?,
+            TraceLayout::Numbered => fixed_names(bytes, at(16).i32()?)?,
             _ => lines(bytes.get(names..).unwrap_or_default()).map(text).collect(),
         };
         Ok(Metadata {
@@ -107,7 +107,7 @@ impl Metadata {
             resolution,
             packed_times: packed.is_some_and(flag),
             merged: match layout {
-                Layout::Shared => at(32).i32()? != 0,
+                TraceLayout::Shared => at(32).i32()? != 0,
                 _ => packed.is_some_and(|n| flag(n + 1)),
             },
             differences: packed.is_some_and(|n| flag(n + 3)),
@@ -143,13 +143,13 @@ fn fixed_names(bytes: &[u8], count: i32) -> Result<Vec<String>> {
 }
 
 /// The layout of a version, and whether it is newer than those known.
-fn layout_of(version: &str) -> Result<(Layout, bool)> {
+fn layout_of(version: &str) -> Result<(TraceLayout, bool)> {
     let mut numbers = version.split('.').map(|n| n.parse::<u32>().ok());
     match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(2), Some(0..=2)) => Ok((Layout::Records, false)),
-        (Some(2), Some(3)) => Ok((Layout::Plain, false)),
-        (Some(2), Some(minor)) => Ok((Layout::Shared, minor > 5)),
-        (Some(3), Some(minor)) => Ok((Layout::Packed, minor > 0)),
+        (Some(2), Some(0..=2)) => Ok((TraceLayout::Records, false)),
+        (Some(2), Some(3)) => Ok((TraceLayout::Plain, false)),
+        (Some(2), Some(minor)) => Ok((TraceLayout::Shared, minor > 5)),
+        (Some(3), Some(minor)) => Ok((TraceLayout::Packed, minor > 0)),
         _ => Err(Error::new(ErrorKind::Unsupported, format!("Recorder of version {}", quote(version.as_bytes())))
             .expected("2.0 to 3.x")),
     }
@@ -162,12 +162,12 @@ mod tests {
     #[test]
     fn versions_compare_as_numbers() {
         for (version, layout) in [
-            ("2.2.0", Some((Layout::Records, false))),
-            ("2.3.3", Some((Layout::Plain, false))),
-            ("2.5", Some((Layout::Shared, false))),
-            ("2.10.0", Some((Layout::Shared, true))),
-            ("3.0.0", Some((Layout::Packed, false))),
-            ("3.1.0", Some((Layout::Packed, true))),
+            ("2.2.0", Some((TraceLayout::Records, false))),
+            ("2.3.3", Some((TraceLayout::Plain, false))),
+            ("2.5", Some((TraceLayout::Shared, false))),
+            ("2.10.0", Some((TraceLayout::Shared, true))),
+            ("3.0.0", Some((TraceLayout::Packed, false))),
+            ("3.1.0", Some((TraceLayout::Packed, true))),
             ("4.0.0", None),
             ("1.0", None),
             ("", None),

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 use self::calls::Calls;
 use self::level::Level;
-use self::metadata::{Layout, Metadata};
+use self::metadata::{Metadata, TraceLayout};
 use self::parts::{MAGIC, Part, Parts};
 use self::rows::{Facts, Wanted, batch};
 use super::compression::Compression;
@@ -94,7 +94,7 @@ fn read_parts(parts: Result<Parts<'_>>, options: &ReadOptions, sink: &dyn RowSin
 
 fn of_parts(parts: &Parts<'_>, options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
     let meta = Metadata::read(parts, options)?;
-    if meta.layout == Layout::Records {
+    if meta.layout == TraceLayout::Records {
         return records::read(parts, &meta, options, sink);
     }
     let calls = Calls::open(parts, &meta, options)?;
@@ -172,7 +172,7 @@ fn trace_of(
         header: Header {
             version: Some(meta.version.clone()).filter(|v| !v.is_empty()),
             byte_order: (!meta.functions.is_empty()).then(|| "little".into()),
-            compression: (meta.layout >= Layout::Packed).then(|| "zlib".into()),
+            compression: (meta.layout >= TraceLayout::Packed).then(|| "zlib".into()),
         },
         layer,
         ranks: u64::from(meta.ranks),

@@ -1,7 +1,7 @@
 //! Tables of call signatures: each different call once.
 
 use super::call::{Names, Signature};
-use super::metadata::{Layout, Metadata};
+use super::metadata::{Metadata, TraceLayout};
 use crate::error::Result;
 use crate::formats::bytes::Cursor;
 
@@ -15,7 +15,7 @@ const USER_NAME: &str = "user_function";
 /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed).
 pub(super) fn parse(bytes: &[u8], meta: &Metadata, names: &mut Names) -> Result<Vec<Signature>> {
     let mut c = Cursor::new(bytes, "call signatures");
-    let plain = meta.layout == Layout::Plain;
+    let plain = meta.layout == TraceLayout::Plain;
     let count = c.count(if plain { 8 } else { 16 }, "signatures")?;
     let mut all: Vec<Option<Signature>> = vec![None; count];
     for _ in 0..count {
@@ -51,7 +51,7 @@ fn parse_key(key: &[u8], meta: &Metadata, names: &mut Names) -> Result<Signature
     let fields = |key: &[u8]| -> Result<(u64, i64, usize, usize, usize)> {
         let mut c = Cursor::new(key, "key");
         let thread = c.u64()?;
-        let function = if meta.layout >= Layout::Packed { i64::from(c.i32()?) } else { i64::from(c.u8()?) };
+        let function = if meta.layout >= TraceLayout::Packed { i64::from(c.i32()?) } else { i64::from(c.u8()?) };
         let _depth = c.u8()?;
         if meta.call_sites {
             c.u32()?;

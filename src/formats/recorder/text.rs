@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 
 use super::call::Names;
-use super::metadata::{Layout, Metadata};
+use super::metadata::{Metadata, TraceLayout};
 use super::rows::{Facts, RankRows, Wanted};
 use super::{layer_of, trace_of};
 use crate::error::{Error, Place, Result};
@@ -21,7 +21,7 @@ const FORM: &str = "`start end name depth type ( arguments )`";
 const USER: &[u8] = b"4";
 
 /// A line.
-struct Line<'l> {
+struct TextLine<'l> {
     start: f64,
     end: f64,
     name: &'l str,
@@ -29,8 +29,8 @@ struct Line<'l> {
     args: Vec<&'l [u8]>,
 }
 
-impl<'l> Line<'l> {
-    fn parse(line: &'l [u8]) -> Option<Line<'l>> {
+impl<'l> TextLine<'l> {
+    fn parse(line: &'l [u8]) -> Option<TextLine<'l>> {
         let mut words = line.split(|b| *b == b' ');
         let start = parse_f64(words.next()?)?;
         let end = parse_f64(words.next()?)?;
@@ -44,13 +44,13 @@ impl<'l> Line<'l> {
         if args.pop()? != b")" {
             return None;
         }
-        Some(Line { start, end: end.max(start), name, user: kind == USER, args })
+        Some(TextLine { start, end: end.max(start), name, user: kind == USER, args })
     }
 }
 
 /// Judges the first bytes of an input.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
-    match lines(head).next().and_then(Line::parse) {
+    match lines(head).next().and_then(TextLine::parse) {
         Some(_) => Sniff::Yes,
         None => Sniff::No("neither `RECORDER` nor lines of the form `start end name depth type ( arguments )`"),
     }
@@ -71,12 +71,12 @@ struct Visit<E> {
     outcome: Result<bool>,
 }
 
-impl<E: FnMut(Line<'_>) -> Result<bool> + Send> LineDecoder for Calls<E> {
+impl<E: FnMut(TextLine<'_>) -> Result<bool> + Send> LineDecoder for Calls<E> {
     type Rows = Visit<E>;
 
     fn line(&self, line: &[u8], _: u64, visit: &mut Visit<E>) -> Result<Taken, Bad> {
         if matches!(visit.outcome, Ok(true)) {
-            let call = Line::parse(line).ok_or_else(|| Bad::new("a line", line, FORM))?;
+            let call = TextLine::parse(line).ok_or_else(|| Bad::new("a line", line, FORM))?;
             visit.outcome = (visit.each)(call);
         }
         Ok(Taken::Record)
@@ -90,7 +90,7 @@ impl<E: FnMut(Line<'_>) -> Result<bool> + Send> LineDecoder for Calls<E> {
 /// Gives the lines of a file to `each`, as long as it wants more.
 fn each_line<E>(source: &Source, options: &ReadOptions, each: E) -> Result<Tally>
 where
-    E: FnMut(Line<'_>) -> Result<bool> + Send,
+    E: FnMut(TextLine<'_>) -> Result<bool> + Send,
 {
     let mut lines = LineReader::open(source, options)?;
     let mut visit = Visit { each, outcome: Ok(true) };
@@ -160,7 +160,7 @@ impl Metadata {
     /// What a text says: how many ranks it has.
     fn of_text(ranks: usize) -> Metadata {
         Metadata {
-            layout: Layout::Records,
+            layout: TraceLayout::Records,
             version: String::new(),
             newer: false,
             ranks: u32::try_from(ranks).unwrap_or(u32::MAX),

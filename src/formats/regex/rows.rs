@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::custom::{Layout, Reading, RecordField, RecordFields, RecordRows, Records, read_records};
+use super::super::custom::{LineLayout, Reading, RecordField, RecordFields, RecordRows, Records, read_records};
 use super::super::dates::{DAY, Midnights};
 use super::super::lines::{Bad, Follower, LineDecoder, Taken, Transfers, lines};
 use super::super::number::{parse_f64, parse_f64_minus};
@@ -104,7 +104,7 @@ impl Lines {
     }
 }
 
-impl Layout for Lines {
+impl LineLayout for Lines {
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         for pattern in self.patterns.of_rows() {
             if let Some(captured) = Captured::of(pattern, line) {

@@ -120,7 +120,7 @@ struct Process {
 /// A line after the header.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum SampleLine {
     Sample(Sample),
     Process(Process),
     Ending(Ending),
@@ -137,19 +137,19 @@ struct Lines {
 }
 
 impl LineDecoder for Lines {
-    type Rows = Vec<Line>;
+    type Rows = Vec<SampleLine>;
 
-    fn line(&self, line: &[u8], _: u64, rows: &mut Vec<Line>) -> Result<Taken, Bad> {
+    fn line(&self, line: &[u8], _: u64, rows: &mut Vec<SampleLine>) -> Result<Taken, Bad> {
         const EXPECTED: &str = "a sample with op, start, end, size, a process, or the end";
         rows.push(match serde_json::from_slice(line) {
-            Ok(Line::Sample(Sample { start, end, .. })) if !(is_time(start) && is_time(end) && end >= start) => {
+            Ok(SampleLine::Sample(Sample { start, end, .. })) if !(is_time(start) && is_time(end) && end >= start) => {
                 return Err(Bad::new("the times of", line, "a sample that ends after it starts"));
             }
-            Ok(Line::Ending(Ending { end_s, .. })) if !(0.0..1e12).contains(&end_s) => {
+            Ok(SampleLine::Ending(Ending { end_s, .. })) if !(0.0..1e12).contains(&end_s) => {
                 return Err(Bad::new("the end in", line, "seconds, below 1e12"));
             }
             Ok(good) => good,
-            Err(_) if self.clock.is_some() && is_header(line) => Line::Header(Header::parse(line)?),
+            Err(_) if self.clock.is_some() && is_header(line) => SampleLine::Header(Header::parse(line)?),
             Err(_) => return Err(Bad { found: quote(line), expected: EXPECTED }),
         });
         Ok(Taken::Record)
@@ -159,18 +159,18 @@ impl LineDecoder for Lines {
 impl Transfers for Lines {
     const EACH_ALONE: bool = true;
 
-    fn take(&mut self, rows: &mut Vec<Line>, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
+    fn take(&mut self, rows: &mut Vec<SampleLine>, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
         for line in rows.drain(..) {
             match line {
-                Line::Sample(s) => transfers.push_back(s.interval()),
-                Line::Header(h) => self.clock = Some(h.clock()),
-                Line::Process(_) | Line::Ending(_) => {}
+                SampleLine::Sample(s) => transfers.push_back(s.interval()),
+                SampleLine::Header(h) => self.clock = Some(h.clock()),
+                SampleLine::Process(_) | SampleLine::Ending(_) => {}
             }
         }
         Ok(())
     }
 
-    fn clock(&self, _: &Vec<Line>) -> Clock {
+    fn clock(&self, _: &Vec<SampleLine>) -> Clock {
         self.clock.unwrap_or_default()
     }
 }
@@ -247,10 +247,10 @@ impl Format for SampledCounters {
         while lines.share(&Lines::default(), &mut rows)? {
             for line in rows.drain(..) {
                 match line {
-                    Line::Sample(s) => samples.push(s.interval()),
-                    Line::Process(p) => samples.note_rank(p.process),
-                    Line::Ending(e) => ending = Some(e),
-                    Line::Header(_) => {}
+                    SampleLine::Sample(s) => samples.push(s.interval()),
+                    SampleLine::Process(p) => samples.note_rank(p.process),
+                    SampleLine::Ending(e) => ending = Some(e),
+                    SampleLine::Header(_) => {}
                 }
             }
         }

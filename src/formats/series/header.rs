@@ -1,6 +1,6 @@
 //! Where the rows of a table begin.
 
-use super::layout::{Layout, Length, Separator, no_columns, shown};
+use super::layout::{Length, Separator, TableLayout, no_columns, shown};
 use super::options::{SeriesColumns, SeriesOptions};
 use super::presets;
 use super::stamp::TimeForm;
@@ -14,7 +14,7 @@ const BEFORE_HEADER: usize = 64;
 
 /// The beginning of a table.
 pub(super) struct Found {
-    pub(super) layout: Layout,
+    pub(super) layout: TableLayout,
     /// The header line; empty if there is none.
     pub(super) header: Vec<u8>,
     /// Bytes and lines before the first row.
@@ -60,7 +60,7 @@ pub(super) fn useless(tool: &str, header: &[u8], line: u64) -> Error {
 }
 
 /// The first line for which `layout` gives one from the text before it and the line.
-fn first(text: &[u8], layout: impl Fn(&[u8], &[u8]) -> Result<Option<Layout>>) -> Result<Option<Found>> {
+fn first(text: &[u8], layout: impl Fn(&[u8], &[u8]) -> Result<Option<TableLayout>>) -> Result<Option<Found>> {
     let mut bytes = 0;
     for (i, whole) in text.split_inclusive(|&b| b == b'\n').take(BEFORE_HEADER).enumerate() {
         let before = &text[..bytes];
@@ -77,7 +77,7 @@ fn first(text: &[u8], layout: impl Fn(&[u8], &[u8]) -> Result<Option<Layout>>) -
 fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> Result<Found> {
     let row = first(text, |_, line| {
         let separator = Separator::new(options.separator, line);
-        let mut layout = Layout::new("", separator);
+        let mut layout = TableLayout::new("", separator);
         // numbers alone need no header: the row has to have values in these places
         let fits = layout.take(columns, &[]).is_ok() && is_row(&layout, line, options);
         Ok(fits.then_some(layout))
@@ -91,7 +91,7 @@ fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> 
     let header = first(text, |_, line| {
         let separator = Separator::new(options.separator, line);
         let names = separator.names(line)?;
-        let mut layout = Layout::new("", separator);
+        let mut layout = TableLayout::new("", separator);
         let fits = !line.is_empty() && layout.take(columns, &names).is_ok() && layout.width() <= names.len();
         Ok(fits.then_some(layout))
     })?;
@@ -99,7 +99,7 @@ fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> 
         || {
             let line = header_like(text, options);
             let names = Separator::new(options.separator, line).names(line)?;
-            let mut layout = Layout::new("", Separator::Blanks);
+            let mut layout = TableLayout::new("", Separator::Blanks);
             let column = layout.take(columns, &names).err().unwrap_or_else(|| format!("{}", layout.width()));
             Err(missing(&column, line, 1, &names))
         },
@@ -108,7 +108,7 @@ fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> 
 }
 
 /// True if the line has a time and a value in the places of the layout.
-fn is_row(layout: &Layout, line: &[u8], options: &SeriesOptions) -> bool {
+fn is_row(layout: &TableLayout, line: &[u8], options: &SeriesOptions) -> bool {
     let mut found = Vec::new();
     let whole = layout.separator.fields(line, |f| {
         found.push(f);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::layout::Layout;
+use super::layout::TableLayout;
 use super::table::{LOOK, value};
 use crate::error::{Error, Place, Result};
 use crate::formats::lines::{is_remark, lines};
@@ -28,7 +28,7 @@ type Latest<'r> = HashMap<(&'r [u8], &'r [u8]), (f64, Vec<f64>)>;
 ///
 /// # Errors
 /// Malformed if no column tells the counters of several instances apart.
-pub(super) fn find(text: &[u8], layout: &Layout, origin: i64, skipped: u64) -> Result<Option<usize>> {
+pub(super) fn find(text: &[u8], layout: &TableLayout, origin: i64, skipped: u64) -> Result<Option<usize>> {
     let rows: Vec<Row> = lines(text).filter(|l| !is_remark(l)).take(LOOK).filter_map(|l| row(l, layout)).collect();
     let looks = Looks { layout, origin, rows: &rows };
     if rows.len() < FEW
@@ -66,7 +66,7 @@ pub(super) fn find(text: &[u8], layout: &Layout, origin: i64, skipped: u64) -> R
 }
 
 /// The fields of a line, if it is a row that counts.
-fn row<'t>(line: &'t [u8], layout: &Layout) -> Option<Row<'t>> {
+fn row<'t>(line: &'t [u8], layout: &TableLayout) -> Option<Row<'t>> {
     let mut found = Vec::new();
     layout
         .separator
@@ -81,7 +81,7 @@ fn row<'t>(line: &'t [u8], layout: &Layout) -> Option<Row<'t>> {
 
 /// Rows, looked at as those of one instance or of one for each text of a column.
 struct Looks<'r, 't> {
-    layout: &'r Layout,
+    layout: &'r TableLayout,
     origin: i64,
     rows: &'r [Row<'t>],
 }

@@ -91,7 +91,7 @@ pub(super) enum Length {
 
 /// See the module. Columns count from 0.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layout {
+pub(super) struct TableLayout {
     /// The tool that writes such tables; empty if it is not known.
     pub(super) tool: &'static str,
     pub(super) separator: Separator,
@@ -120,10 +120,10 @@ pub(super) struct Layout {
     pub(super) kind_unknown: bool,
 }
 
-impl Layout {
+impl TableLayout {
     /// A table of rates in bytes per second, without columns.
-    pub(super) fn new(tool: &'static str, separator: Separator) -> Layout {
-        Layout {
+    pub(super) fn new(tool: &'static str, separator: Separator) -> TableLayout {
+        TableLayout {
             tool,
             separator,
             time: Vec::new(),

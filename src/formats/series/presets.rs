@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use super::layout::{Layout, Length, Separator, Wanted, direction};
+use super::layout::{Length, Separator, TableLayout, Wanted, direction};
 use crate::formats::lines::lines;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::record::Op;
@@ -15,7 +15,7 @@ const SECTOR: f64 = 512.0;
 
 /// The layout of a table by its header line and the text before that. One without series is of a known tool, but none of its columns is of
 /// use. `None` if the line is no header of a known tool.
-pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
+pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<TableLayout> {
     let begins = |text: &[u8]| line.starts_with(text);
     if begins(b"# hostname;interval;timestamp") {
         return sadf(line);
@@ -42,7 +42,7 @@ pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
 }
 
 /// The layout that the first of these lines shows, looking at so many.
-pub(super) fn of_lines(text: &[u8], most: usize) -> Option<Layout> {
+pub(super) fn of_lines(text: &[u8], most: usize) -> Option<TableLayout> {
     let mut end = 0;
     text.split_inclusive(|b| *b == b'\n').take(most).find_map(|line| {
         let before = &text[..end];
@@ -69,8 +69,8 @@ fn wanted(op: Op, device: &str, column: usize) -> Wanted {
 }
 
 /// `sadf -d`: a row for each device and interval.
-fn sadf(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("sadf", Separator::Byte(b';'));
+fn sadf(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("sadf", Separator::Byte(b';'));
     let names = layout.separator.names(line).ok()?;
     layout.host = Some(0);
     layout.length = Some(Length::Seconds(1));
@@ -84,8 +84,8 @@ fn sadf(line: &[u8]) -> Option<Layout> {
 }
 
 /// `collectl -P`: a row for each interval; columns of all devices, or of each.
-fn collectl(line: &[u8], separator: Separator) -> Option<Layout> {
-    let mut layout = Layout::new("collectl", separator);
+fn collectl(line: &[u8], separator: Separator) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("collectl", separator);
     let names = separator.names(line).ok()?;
     names.iter().any(|n| n.starts_with('[')).then_some(())?;
     layout.time = if names.first()? == "UTC" { vec![0] } else { vec![0, 1] };
@@ -131,8 +131,8 @@ const INSTANCES: [&str; 14] = [
 ];
 
 /// LDMS `store_csv`: a row for each node and interval; metrics are counters, of an instance if they have a `#`.
-fn ldms(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("LDMS", Separator::Byte(b','));
+fn ldms(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("LDMS", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     matches!(names.first()?.as_str(), "Time" | "Time_msec" | "Timestamp").then_some(())?;
     layout.time = vec![0];
@@ -168,8 +168,8 @@ fn ldms(line: &[u8]) -> Option<Layout> {
 
 /// dstat and dool, `--output`: a line of groups such as `dsk/sda` above that of the names, or the group in front of each name. The first row is
 /// the mean since the machine started, except for that of Performance Co-Pilot, which also counts kilobytes.
-fn dstat(before: &[u8], line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("dstat", Separator::Byte(b','));
+fn dstat(before: &[u8], line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("dstat", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     let groups = layout.separator.names(lines(before).last().unwrap_or_default().trim_ascii_end()).ok()?;
     let notes = String::from_utf8_lossy(before);
@@ -210,8 +210,8 @@ fn writes_bits(notes: &str) -> bool {
 }
 
 /// `pmrep -o csv` of Performance Co-Pilot: rates of its disk metrics, which are in kilobytes, by device or of all.
-fn pmrep(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("pmrep", Separator::Byte(b','));
+fn pmrep(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("pmrep", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     (layout.time, layout.unit_bytes) = (vec![0], KIB);
     for kind in ["disk.dev.", "disk.all.", "disk.partitions."] {
@@ -232,8 +232,8 @@ fn pmrep(line: &[u8]) -> Option<Layout> {
 }
 
 /// Grafana, Inspect > Data: a column for each query, whose name may say whether it is read or written; units stand in the values.
-fn grafana(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("Grafana", Separator::Byte(b','));
+fn grafana(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("Grafana", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     layout.time = vec![0];
     layout.series = names.iter().enumerate().filter_map(|(i, n)| Some(wanted(direction(n)?, n, i))).collect();
@@ -241,8 +241,8 @@ fn grafana(line: &[u8]) -> Option<Layout> {
 }
 
 /// InfluxDB, `influx -format csv`: the measurement, tags, the time and the fields, of which Telegraf's `diskio` has counters.
-fn influx(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("InfluxDB", Separator::Byte(b','));
+fn influx(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("InfluxDB", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     let place = |name: &str| names.iter().rposition(|n| n == name);
     layout.time = vec![place("time")?];
@@ -254,8 +254,8 @@ fn influx(line: &[u8]) -> Option<Layout> {
 }
 
 /// FTIO's trace analysis: any of `timestamp`, `read`, `write`, `both`, and nothing else.
-fn trace_analysis(line: &[u8]) -> Option<Layout> {
-    let mut layout = Layout::new("FTIO", Separator::Byte(b','));
+fn trace_analysis(line: &[u8]) -> Option<TableLayout> {
+    let mut layout = TableLayout::new("FTIO", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     let known = names.iter().all(|n| ["", "timestamp", "read", "write", "both"].contains(&n.as_str()));
     layout.time = names.iter().position(|n| n == "timestamp").into_iter().collect();
@@ -268,7 +268,7 @@ fn trace_analysis(line: &[u8]) -> Option<Layout> {
 }
 
 /// True for lines that a tool writes among its rows: notes of a restart, comments.
-pub(super) fn is_note(layout: &Layout, line: &[u8]) -> bool {
+pub(super) fn is_note(layout: &TableLayout, line: &[u8]) -> bool {
     match layout.tool {
         "sadf" => [&b";LINUX-RESTART"[..], b";COM "].iter().any(|n| memmem::find(line, n).is_some()),
         // the head of a later run

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::layout::Layout;
+use super::layout::TableLayout;
 use super::stacked;
 use super::stamp::is_unix;
 use crate::error::{Error, Result};
@@ -266,7 +266,7 @@ impl Sheet {
     }
 
     /// Notes what the columns of a table are.
-    pub(super) fn add_layout(&mut self, layout: &Layout) {
+    pub(super) fn add_layout(&mut self, layout: &TableLayout) {
         self.meanings.push(Meaning {
             columns: layout.series.iter().map(|w| (w.op, w.device.clone())).collect(),
             kind: layout.kind,

@@ -7,7 +7,7 @@ use memchr::{memchr, memmem};
 
 use super::header::{self, Found};
 use super::instances;
-use super::layout::{Layout, Length, Separator};
+use super::layout::{Length, Separator, TableLayout};
 use super::options::SeriesOptions;
 use super::presets;
 use super::sheet::{Group, Sheet, check, since_start};
@@ -136,7 +136,7 @@ fn rank(text: &[u8]) -> Option<u32> {
 /// A layout with what its rows need: the lines below one header.
 #[derive(Clone)]
 pub(super) struct Columns {
-    pub(super) layout: Layout,
+    pub(super) layout: TableLayout,
     header: Vec<u8>,
     /// Its place among the layouts of the file.
     number: usize,
@@ -179,7 +179,7 @@ impl LineDecoder for Columns {
 }
 
 impl Columns {
-    fn new(layout: Layout, header: Vec<u8>, number: usize, origin: i64) -> Self {
+    fn new(layout: TableLayout, header: Vec<u8>, number: usize, origin: i64) -> Self {
         Columns { width: layout.width(), layout, header, number, origin }
     }
 
@@ -369,7 +369,7 @@ impl Tables {
         if self.known.len() >= MOST_TABLES {
             return Err(Error::limit("more tables", format!("{MOST_TABLES}")));
         }
-        let mut layout = presets::of_header(b"", line).unwrap_or_else(|| Layout::new("", Separator::Blanks));
+        let mut layout = presets::of_header(b"", line).unwrap_or_else(|| TableLayout::new("", Separator::Blanks));
         let first = &self.known[0].layout;
         let comma = first.decimal_comma || first.series.is_empty() && layout.separator != Separator::Byte(b',');
         (layout.form, layout.decimal_comma) = (first.form, comma);
@@ -414,7 +414,7 @@ impl Tables {
 }
 
 /// The fields of the first rows that are of use.
-fn rows<'t>(text: &'t [u8], layout: &Layout, most: usize) -> impl Iterator<Item = Vec<Cow<'t, [u8]>>> {
+fn rows<'t>(text: &'t [u8], layout: &TableLayout, most: usize) -> impl Iterator<Item = Vec<Cow<'t, [u8]>>> {
     let (separator, width) = (layout.separator, layout.width());
     lines(text).filter(|l| !is_remark(l)).take(most).map(move |line| {
         let mut found = Vec::new();
@@ -427,7 +427,7 @@ fn rows<'t>(text: &'t [u8], layout: &Layout, most: usize) -> impl Iterator<Item 
 }
 
 /// The time of a row, in one field or in two.
-fn stamp_of<'r>(layout: &Layout, row: &'r [Cow<'_, [u8]>]) -> Option<(&'r [u8], Option<&'r [u8]>)> {
+fn stamp_of<'r>(layout: &TableLayout, row: &'r [Cow<'_, [u8]>]) -> Option<(&'r [u8], Option<&'r [u8]>)> {
     let field = |c: usize| row.get(c).map(|f| &**f);
     let text = field(*layout.time.first()?)?;
     match layout.time.get(1) {
@@ -448,13 +448,13 @@ impl Found {
 }
 
 /// The form of the time of a row.
-fn first_form(layout: &Layout, row: &[Cow<'_, [u8]>], options: &SeriesOptions) -> Option<TimeForm> {
+fn first_form(layout: &TableLayout, row: &[Cow<'_, [u8]>], options: &SeriesOptions) -> Option<TimeForm> {
     let (text, more) = stamp_of(layout, row)?;
     TimeForm::of(text, more, options.time_unit_s)
 }
 
 /// The error of rows whose times cannot be read, by the first.
-fn unreadable_time(text: &[u8], layout: &Layout, skipped: u64) -> Option<Error> {
+fn unreadable_time(text: &[u8], layout: &TableLayout, skipped: u64) -> Option<Error> {
     let row = rows(text, layout, LOOK).find(|row| row.len() >= layout.width())?;
     let (stamp, _) = stamp_of(layout, &row)?;
     Some(
@@ -465,7 +465,7 @@ fn unreadable_time(text: &[u8], layout: &Layout, skipped: u64) -> Option<Error> 
 }
 
 /// True if the values of the first rows have a comma before their decimals.
-fn has_decimal_comma(text: &[u8], layout: &Layout) -> bool {
+fn has_decimal_comma(text: &[u8], layout: &TableLayout) -> bool {
     if layout.separator == Separator::Byte(b',') {
         return false;
     }

@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-enum Reader {
+enum TailReader {
     /// The form is not known yet.
     Unknown,
     Lines(Box<dyn TailedLines>),
@@ -66,7 +66,7 @@ enum Reader {
 
 /// See the module.
 pub struct Tail {
-    reader: Reader,
+    reader: TailReader,
     form: Option<Form>,
     /// The format that the caller names.
     named: Option<&'static dyn Format>,
@@ -131,7 +131,7 @@ impl Tail {
             return Err(cannot_follow(format));
         }
         Ok(Tail {
-            reader: Reader::Unknown,
+            reader: TailReader::Unknown,
             form: None,
             named,
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
@@ -162,7 +162,7 @@ impl Tail {
 
     /// True if the source can only be read from the start.
     pub fn rereads(&self) -> bool {
-        matches!(&self.reader, Reader::Lines(tailed) if tailed.needs_lines_before())
+        matches!(&self.reader, TailReader::Lines(tailed) if tailed.needs_lines_before())
     }
 
     /// Reads the source as these options say: with columns it is a time series, with patterns text.
@@ -181,8 +181,8 @@ impl Tail {
     /// What the times of the messages count from.
     pub fn clock(&self) -> Clock {
         match &self.reader {
-            Reader::Lines(tailed) => tailed.clock(),
-            Reader::Unknown | Reader::Values(_) | Reader::Objects(_) => Clock::default(),
+            TailReader::Lines(tailed) => tailed.clock(),
+            TailReader::Unknown | TailReader::Values(_) | TailReader::Objects(_) => Clock::default(),
         }
     }
 
@@ -205,9 +205,9 @@ impl Tail {
         self.lines = Lines::new(self.options.limits.memory_bytes.try_into().unwrap_or(usize::MAX));
         self.begun = Beginning::default();
         match &mut self.reader {
-            Reader::Values(v) => *v = Values::default(),
-            Reader::Objects(s) => *s = ObjectScanner::default(),
-            Reader::Unknown | Reader::Lines(_) => {}
+            TailReader::Values(v) => *v = Values::default(),
+            TailReader::Objects(s) => *s = ObjectScanner::default(),
+            TailReader::Unknown | TailReader::Lines(_) => {}
         }
     }
 
@@ -219,7 +219,7 @@ impl Tail {
     /// True if another tail can go on at [`Tail::position`]; false while one line has given several messages of which
     /// some wait.
     pub fn may_stop(&self) -> bool {
-        !matches!(&self.reader, Reader::Lines(tailed) if tailed.has_more())
+        !matches!(&self.reader, TailReader::Lines(tailed) if tailed.has_more())
     }
 
     /// Messages that could not be read so far.
@@ -232,14 +232,14 @@ impl Tail {
     /// # Errors
     /// [`ErrorKind::Unsupported`] if the source is of no form that can be followed.
     pub fn next_message(&mut self) -> Result<Option<Message>> {
-        if matches!(self.reader, Reader::Unknown) && !self.find_form()? {
+        if matches!(self.reader, TailReader::Unknown) && !self.find_form()? {
             return Ok(None);
         }
         loop {
             let (lines, faults, ended) = (&mut self.lines, &mut self.faults, self.ended);
             match &mut self.reader {
-                Reader::Unknown => return Ok(None),
-                Reader::Lines(tailed) => {
+                TailReader::Unknown => return Ok(None),
+                TailReader::Lines(tailed) => {
                     if let Some(t) = tailed.next() {
                         return Ok(Some(Message { transfers: vec![t], ..Message::default() }));
                     }
@@ -261,13 +261,13 @@ impl Tail {
                         faults.add(|| format!("before byte {at}: {what}"));
                     }
                 }
-                Reader::Values(values) => {
+                TailReader::Values(values) => {
                     let Some(n) = values.whole(lines, faults) else { return Ok(None) };
                     if let Some(m) = read_one(lines, n, "tmio", faults) {
                         return Ok(Some(m));
                     }
                 }
-                Reader::Objects(scanner) => {
+                TailReader::Objects(scanner) => {
                     let n = match scanner.scan(lines.data()) {
                         Scanned::Chunk(n) => n,
                         Scanned::More => {
@@ -367,14 +367,14 @@ impl Tail {
     fn begin(&mut self, format: &'static dyn Format, head: &[u8]) -> Result<bool> {
         self.reader = match format.follow(head, &self.options)? {
             Followed::Never => return Err(cannot_follow(format)),
-            Followed::Lines(tailed) => Reader::Lines(tailed),
-            Followed::Values => Reader::Values(Values::default()),
-            Followed::Objects => Reader::Objects(ObjectScanner::default()),
+            Followed::Lines(tailed) => TailReader::Lines(tailed),
+            Followed::Values => TailReader::Values(Values::default()),
+            Followed::Objects => TailReader::Objects(ObjectScanner::default()),
             Followed::Later => return Ok(false),
         };
         self.form = Some(Form {
             format: format.name().to_owned(),
-            of_lines: matches!(self.reader, Reader::Lines(_)),
+            of_lines: matches!(self.reader, TailReader::Lines(_)),
             head: String::from_utf8_lossy(head).into_owned(),
             series: self.options.series.clone(),
             patterns: self.options.patterns.as_ref().map(|p| p.text().to_owned()),

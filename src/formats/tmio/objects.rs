@@ -43,7 +43,7 @@ pub(in super::super) fn begins_object(head: &[u8]) -> bool {
 /// # Errors
 /// Malformed if nothing can be used, limits, and errors of the system.
 pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
-    let mut reader = Reader {
+    let mut reader = ObjectReader {
         values: MsgPack::new(Window::in_blocks(source, options, BLOCK)?),
         phases: Phases::new(format, sink),
         limits: &options.limits,
@@ -82,11 +82,11 @@ type Row = [f64; 4];
 const USED: [usize; 4] = [0, 1, 2, 5];
 
 /// The phase at the start of `data`, an array of six numbers or more; its length; and how it is laid out, if that is short.
-fn phase(data: &[u8]) -> Option<(Row, usize, Option<Layout>)> {
+fn phase(data: &[u8]) -> Option<(Row, usize, Option<PhaseLayout>)> {
     let (Token::Values(n @ 6..=64), mut at) = token(data)? else {
         return None;
     };
-    let mut layout = Layout { mask: [0; Layout::MOST], tags: [0; Layout::MOST], len: 0, places: [0; 4] };
+    let mut layout = PhaseLayout { mask: [0; PhaseLayout::MOST], tags: [0; PhaseLayout::MOST], len: 0, places: [0; 4] };
     layout.tag(data, 0, 0xff);
     let mut row = [f64::NAN; 4];
     for i in 0..n as usize {
@@ -104,20 +104,20 @@ fn phase(data: &[u8]) -> Option<(Row, usize, Option<Layout>)> {
     // the array's own head: what its tag does not say follows it
     (1..token(data)?.1).for_each(|i| layout.tag(data, i, 0xff));
     layout.len = at;
-    Some((row, at, (at <= Layout::MOST).then_some(layout)))
+    Some((row, at, (at <= PhaseLayout::MOST).then_some(layout)))
 }
 
 /// Where the numbers of a phase lie and which tags they have: nearly always as in a phase before.
-struct Layout {
+struct PhaseLayout {
     /// Bits of each byte that tell the layout, and what they are.
-    mask: [u8; Layout::MOST],
-    tags: [u8; Layout::MOST],
+    mask: [u8; PhaseLayout::MOST],
+    tags: [u8; PhaseLayout::MOST],
     len: usize,
     /// Where the used numbers begin.
     places: [usize; 4],
 }
 
-impl Layout {
+impl PhaseLayout {
     /// Longer phases have no layout: nine doubles and the array's tag.
     const MOST: usize = 96;
     /// Layouts remembered for one array.
@@ -150,7 +150,7 @@ impl Layout {
     }
 }
 
-struct Reader<'a> {
+struct ObjectReader<'a> {
     values: MsgPack<'a>,
     phases: Phases<'a>,
     limits: &'a Limits,
@@ -158,7 +158,7 @@ struct Reader<'a> {
     unknown: u64,
 }
 
-impl Reader<'_> {
+impl ObjectReader<'_> {
     /// Reads an object; false at the end of the input.
     fn object(&mut self) -> Result<bool> {
         const EXPECTED: &str = "an array such as write_sync, whose first value is its name";
@@ -229,7 +229,7 @@ impl Reader<'_> {
         let window = self.values.window();
         // never more than a block of the input can hold
         rows.reserve(n.min((window.data().len() / NUMBER_BYTES) as u64) as usize);
-        let mut layouts: Vec<Layout> = Vec::new();
+        let mut layouts: Vec<PhaseLayout> = Vec::new();
         for _ in 0..n {
             let window = self.values.window();
             while window.data().len() < MOST_BYTES && window.more()? {}
@@ -241,7 +241,7 @@ impl Reader<'_> {
                     let Some((row, len, layout)) = phase(data) else {
                         return Err(self.values.unexpected("a phase: an array of six numbers or more"));
                     };
-                    if layouts.len() < Layout::REMEMBERED {
+                    if layouts.len() < PhaseLayout::REMEMBERED {
                         layouts.extend(layout);
                     }
                     (row, len)
@@ -343,7 +343,7 @@ mod tests {
             let (data, len) = with(&kinds, &[7; 15]);
             let (_, read, layout) = phase(&data).unwrap();
             prop_assert_eq!(read, len);
-            prop_assert_eq!(layout.is_some(), len <= Layout::MOST);
+            prop_assert_eq!(layout.is_some(), len <= PhaseLayout::MOST);
             let Some(layout) = layout else { return Ok(()) };
             for (kinds, same) in [(&kinds, true), (&others, false)] {
                 let (data, len) = with(kinds, &numbers);

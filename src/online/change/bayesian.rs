@@ -30,7 +30,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 
 /// A possible regime: the last `length` values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Run {
+struct RunLength {
     length: usize,
     probability: f64,
     mean: f64,
@@ -39,9 +39,9 @@ struct Run {
     beta: f64,
 }
 
-impl Run {
-    fn new(probability: f64, level: f64) -> Run {
-        Run { length: 0, probability, mean: level, kappa: KAPPA, alpha: ALPHA, beta: BETA }
+impl RunLength {
+    fn new(probability: f64, level: f64) -> RunLength {
+        RunLength { length: 0, probability, mean: level, kappa: KAPPA, alpha: ALPHA, beta: BETA }
     }
 
     /// Density of the next value, outliers left out.
@@ -78,7 +78,7 @@ fn student(freedom: f64, t: f64) -> f64 {
 pub(super) struct Bayesian {
     values: usize,
     level: f64,
-    runs: Vec<Run>,
+    runs: Vec<RunLength>,
 }
 
 impl Bayesian {
@@ -86,7 +86,7 @@ impl Bayesian {
     fn update(&mut self, x: f64) {
         if self.values == 0 {
             self.level = x;
-            self.runs = vec![Run::new(1.0, x)];
+            self.runs = vec![RunLength::new(1.0, x)];
         }
         self.values = self.values.saturating_add(1);
         for run in &mut self.runs {
@@ -105,7 +105,7 @@ impl Bayesian {
             self.runs.sort_by(|a, b| b.probability.total_cmp(&a.probability));
             self.runs.truncate(MEMORY - 1);
         }
-        self.runs.push(Run::new(HAZARD, self.level));
+        self.runs.push(RunLength::new(HAZARD, self.level));
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
     fn runs_hold_the_posterior_of_their_values() {
         // Murphy 2007, equations 85 to 89, for three values at once; shares below 1 by what might be an outlier.
         let values = [0.3, 0.35, 0.25];
-        let mut run = Run::new(1.0, 0.3);
+        let mut run = RunLength::new(1.0, 0.3);
         values.iter().for_each(|&x| _ = run.take(x));
         let (kappa, alpha) = (KAPPA + 3.0, ALPHA + 1.5);
         let beta = BETA + 0.5 * 0.005;
