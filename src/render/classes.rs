@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::layout::{Style, ending, faint_line, heading, line, warnings};
+use super::layout::{Style, faint_line, fitted, heading, line, warnings};
 use super::units;
 use crate::classify::{Advice, Axis, Classes, Classifier, Expected, FileClasses, GlobalClass};
 
@@ -49,7 +49,7 @@ pub fn classes(c: &Classes, style: Style) -> String {
 }
 
 fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Style) {
-    let name = ending(f.file.as_deref().unwrap_or("(no name)"), NAME);
+    let name = fitted(f.file.as_deref().unwrap_or("(no name)"), NAME);
     let more =
         if alike > 0 { format!("; {} like it", units::counted(alike as u64, "more file")) } else { String::new() };
     let _ = writeln!(out, "{}", style.bold(&format!("{name}: {} moved{more}", units::bytes(moved as f64))));

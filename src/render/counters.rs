@@ -1,6 +1,6 @@
 //! Tables of counters as text.
 
-use super::layout::{Style, ending, line, percent};
+use super::layout::{Style, fitted, line, percent};
 use super::listing::{Cell, Listing};
 use super::units::{self, bytes, grouped as count};
 use crate::analysis::CounterReport;
@@ -74,7 +74,7 @@ pub(super) fn tables(out: &mut String, c: &CounterReport, style: Style) {
     let families = Listing::of(c.families.iter().take(shown))
         .column("sum of ranks", "", |f| {
             let several = if f.files > 1 { format!(" × {}", count(f.files)) } else { String::new() };
-            Cell::text(format!("{}{several}", ending(&f.file, 36)))
+            Cell::text(format!("{}{several}", fitted(&f.file, 36)))
         })
         .column("ranks", "", |f| rank(f.ranks))
         .column("read", "", |f| Cell::bytes(f.bytes_read))

@@ -128,7 +128,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
         .take(if style.verbose { 5 } else { 1 })
         .map(|s| {
             let several = if s.files > 1 { format!(" ({} files)", units::grouped(s.files)) } else { String::new() };
-            format!("{}{several}", super::layout::ending(&s.file, 48))
+            format!("{}{several}", super::layout::fitted(&s.file, 48))
         })
         .collect();
     let place = if files.is_empty() { String::new() } else { format!("{}: ", files.join(", ")) };

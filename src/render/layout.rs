@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use super::visible::visible;
 use crate::record::Warning;
 
 /// Columns of a line, if its words allow. One choice for all text of a process, made once at its start.
 static COLUMNS: AtomicUsize = AtomicUsize::new(80);
+/// Text goes to a terminal, where long names are cut. What is stored is whole.
+static CUTS: AtomicBool = AtomicBool::new(false);
 
 /// How text may look.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,8 +37,10 @@ impl Style {
     }
 }
 
-/// Wraps lines at `columns` from now on, within reason; without this call at 80.
+/// Wraps lines at the `columns` of a terminal from now on, within reason, and cuts long names; without this call lines are wrapped at 80
+/// and names are whole.
 pub fn wrap_at(columns: usize) {
+    CUTS.store(true, Relaxed);
     COLUMNS.store(columns.clamp(40, 160), Relaxed);
 }
 
@@ -142,8 +146,18 @@ pub(super) fn both_ends(text: &str, most: usize) -> Cow<'_, str> {
     text.chars().take(start).chain(['…']).chain(text.chars().skip(letters - end)).collect()
 }
 
+/// A path in a text: on a terminal its end in at most `most` letters.
+pub(super) fn fitted(path: &str, most: usize) -> String {
+    if CUTS.load(Relaxed) { ending(path, most) } else { path.to_owned() }
+}
+
+/// A text, on a terminal its start in at most `most` letters.
 pub(super) fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+    if !CUTS.load(Relaxed) || text.chars().count() <= most {
+        text.to_owned()
+    } else {
+        text.chars().take(most - 1).chain(['…']).collect()
+    }
 }
 
 pub(super) fn percent(p: f64) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Style, ending, heading, line, percent, warnings};
+use super::layout::{Style, fitted, heading, line, percent, warnings};
 use super::units;
 use crate::analysis::PatternsOfTrace;
 use crate::pattern::{Coverage, Kind, PatternGroup, PatternReport, PatternsReport};
@@ -112,7 +112,7 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
 fn groups(out: &mut String, groups: &[PatternGroup]) {
     for g in groups.iter().take(GROUPS) {
         let like = if g.files > 1 { format!("{} files like ", units::grouped(g.files)) } else { String::new() };
-        let name = if g.file.is_empty() { String::new() } else { format!("{like}{}: ", ending(&g.file, NAME)) };
+        let name = if g.file.is_empty() { String::new() } else { format!("{like}{}: ", fitted(&g.file, NAME)) };
         let every = g.period.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
         line(out, "", &format!("{name}{}{every}", walk(g)));
     }
