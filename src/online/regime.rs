@@ -123,7 +123,7 @@ impl RegimeTracker {
             Some(found) => {
                 let sure = found.confidence >= LIMITS.other_confidence;
                 let follows = changes && sure && found.follows(&current, profile);
-                if follows && found.is_settled(&current) {
+                if follows {
                     self.begin(found);
                     return Some(Change::Gap(found.since_s));
                 }

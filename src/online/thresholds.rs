@@ -144,9 +144,6 @@ thresholds! {
     /// A burst within this share of the period of its place continues the regime.
     /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
-    /// Periods of the former regime that the next one has to last.
-    /// Half: 0, double: 0.
-    followed: f64 = 1.5;
     /// A period longer by this in log is not the former one with jitter.
     /// Half: 0, double: 0.
     far: f64 = 0.4;

@@ -142,17 +142,6 @@ impl CurrentPeriod {
             && before.is_absent(profile, self.since_s, self.until_s)
     }
 
-    /// Whether this regime, which follows `before`, has lasted long enough. At a multiple of the former period, bursts may only
-    /// be missing.
-    pub(super) fn is_settled(&self, before: &CurrentPeriod) -> bool {
-        let ratio = self.period_s / before.period_s;
-        let places = (self.since_s - before.until_s) / before.period_s;
-        let in_place = (places - places.round()).abs() <= LIMITS.in_phase_most;
-        let multiple = in_place && ratio > 1.5 && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
-        let periods = if multiple { LIMITS.multiple * ratio.round() * ratio } else { LIMITS.followed };
-        self.lasted() >= periods * before.period_s
-    }
-
     /// Takes the period up again after a pause of any length or a step of the clock, once two bursts in a row are a period apart. Pauses
     /// that recur part the bursts of another period, which has this one inside.
     pub(super) fn resume(&mut self, profile: &Profile) {
