@@ -144,9 +144,6 @@ thresholds! {
     /// A burst within this share of the period of its place continues the regime.
     /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
-    /// A period longer by this in log is not the former one with jitter.
-    /// Half: 0, double: 0.
-    far: f64 = 0.4;
     /// Share of the gaps of a regime that may look like those of another.
     /// Half: 0, double: 0.
     stray: f64 = 0.2;

@@ -133,10 +133,9 @@ impl CurrentPeriod {
     /// Whether the regime `before` ended where this one begins.
     pub(super) fn follows(&self, before: &CurrentPeriod, profile: &Profile) -> bool {
         let lasted = before.lasted().min(self.since_s - before.since_s);
-        // bursts of a multiple of the period stay in phase with it
         let ended = self.since_s >= before.until_s - 0.5 * before.period_s;
         before.confidence >= LIMITS.known
-            && (ended || (self.period_s / before.period_s).ln() >= LIMITS.far)
+            && ended
             && lasted >= LIMITS.established * before.period_s.max(self.period_s)
             && self.is_absent(profile, before.since_s, self.since_s)
             && before.is_absent(profile, self.since_s, self.until_s)
