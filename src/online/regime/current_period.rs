@@ -138,7 +138,6 @@ impl CurrentPeriod {
             && ended
             && lasted >= LIMITS.established * before.period_s.max(self.period_s)
             && self.is_absent(profile, before.since_s, self.since_s)
-            && before.is_absent(profile, self.since_s, self.until_s)
     }
 
     /// Takes the period up again after a pause of any length or a step of the clock, once two bursts in a row are a period apart. Pauses
