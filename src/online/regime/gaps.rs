@@ -100,7 +100,6 @@ fn differ(
                 <= (LIMITS.new_gaps_agree * off).min(if n > 2 { LIMITS.new_gaps_more } else { LIMITS.new_gaps_pair })
         })
         || on_beat < 2
-        || (on_beat as f64) < LIMITS.on_period * old.len() as f64
         || before.iter().any(|x| near(*x, mean))
     {
         return false;
