@@ -55,7 +55,7 @@ impl BurstInterior {
         let inside = self.inside.is_some_and(|(period_s, resumed_s, pause_s)| {
             let since_s = f.windows.last().map_or(resumed_s, |w| w.0.max(resumed_s));
             let until_s = f.windows.last().map_or(resumed_s, |w| w.1);
-            (f.period_s / period_s).ln() <= LIMITS.resumed && until_s - since_s <= pause_s
+            (f.period_s / period_s - 1.0).abs() <= LIMITS.in_phase && until_s - since_s <= pause_s
         });
         long_enough && !inside
     }

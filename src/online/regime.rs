@@ -128,8 +128,7 @@ impl RegimeTracker {
                     return Some(Change::Gap(found.since_s));
                 }
                 self.keeps = current.goes_on(found.period_s, now_s) && !found.is_better(&current) && !insists;
-                // a result that may soon be reported as a change does not replace the regime before that
-                if !self.keeps && !follows && (sure || current.lasted() < LIMITS.established * current.period_s) {
+                if !self.keeps && (sure || current.lasted() < LIMITS.established * current.period_s) {
                     self.begin(found);
                 }
             }

@@ -432,6 +432,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// A write each 10 s, after `first`.
     fn fed(first: &[Interval]) -> Prediction {
@@ -506,6 +507,37 @@ mod tests {
             let (missed, codes) = after_a_step(end_s - back_s);
             assert!(missed[3..].iter().all(|m| m.is_some_and(|m| m < 0.5)), "{back_s}: {missed:?}");
             assert!(codes.iter().any(|c| c == "clock-set-back"), "{back_s}: {codes:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// A job that changes its period after a pause longer than itself, at once or some bursts later: from the sixth burst on each
+        /// is predicted.
+        #[test]
+        fn another_period_after_a_pause_is_found(
+            period_s in 20.0f64..100.0, ratio in prop_oneof![0.3f64..0.8, 1.25f64..1.8], bursts in 6..16, pause in 1.0f64..5.0, again in 0..4,
+        ) {
+            let start_s = |n: i32| -> f64 { period_s * f64::from(n) };
+            let resumed_s = start_s(bursts - 1) + pause * start_s(bursts);
+            let changed_s = resumed_s + start_s(again);
+            let old = (0..bursts).map(start_s).chain((0..again).map(|n| resumed_s + start_s(n)));
+            let new = (0..12).map(|n| changed_s + ratio * start_s(n));
+            let mut session = Session::new(None, Options::default());
+            let (mut next_s, mut late) = (None, Vec::new());
+            for start_s in old.chain(new) {
+                if start_s >= changed_s {
+                    late.push(next_s.map(|t: f64| (t - start_s).abs() / period_s));
+                }
+                for start in (0..5).map(|i| start_s + 0.2 * f64::from(i)) {
+                    session.feed(&[Interval { op: Op::Write, start, end: start + 0.15, bytes: 1e6, ..Interval::default() }]);
+                    if session.due() {
+                        next_s = session.predict().next_start_s;
+                    }
+                }
+            }
+            prop_assert!(late[5..].iter().all(|l| l.is_some_and(|l| l <= 0.05 * ratio)), "{late:?}");
         }
     }
 

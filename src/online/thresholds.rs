@@ -50,7 +50,7 @@ thresholds! {
     // Rhythms inside bursts
     /// Periods without a burst that are a pause.
     pause: f64 = 8.0;
-    /// A period that resumes after a pause is the one before it if both differ by no more than this in log: few bursts with gaps.
+    /// Pauses that differ by no more than this in log recur.
     resumed: f64 = 0.4;
 
     // Onset correction
@@ -120,7 +120,7 @@ thresholds! {
     /// Periods closer than this in log are one.
     /// Half: 1, double: 0.
     same_period: f64 = 0.1;
-    /// Share of the cycles that need a burst, and of the gaps that have to follow the period.
+    /// Share of the cycles that need a burst.
     /// Half: 0, double: 6.
     on_period: f64 = 0.6;
     /// A burst is in phase within this many standard deviations of the gaps,
@@ -141,7 +141,7 @@ thresholds! {
     /// Where the new bursts fall on multiples of the period, cycles asked for per multiple.
     /// Half: 0, double: 0.
     multiple: f64 = 2.0;
-    /// A burst within this share of the period of its place continues the regime.
+    /// A burst within this share of the period of its place continues the regime; so does a period that differs by no more after a pause.
     /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
     /// Share of the gaps of a regime that may look like those of another.

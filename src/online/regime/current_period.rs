@@ -165,13 +165,24 @@ impl CurrentPeriod {
         self.until_s = last.start_s;
     }
 
-    /// Moves the end on to the last burst in phase.
+    /// Whether a burst so many cycles after one in phase is in phase.
+    fn follows_on(&self, cycles: f64) -> bool {
+        (1.0..=LIMITS.missed + 1.0).contains(&cycles.round()) && (cycles - cycles.round()).abs() <= LIMITS.in_phase
+    }
+
+    /// Moves the end on to the last burst in phase. Once the period has been taken up again, it has to explain most gaps
+    /// since: of bursts with another period, some are in phase.
     pub(super) fn advance(&mut self, profile: &Profile) {
-        for b in self.threshold.bursts(profile) {
-            let cycles = (b.start_s - self.until_s) / self.period_s;
-            if (1.0..=LIMITS.missed + 1.0).contains(&cycles.round())
-                && (cycles - cycles.round()).abs() <= LIMITS.in_phase
-            {
+        let bursts = self.threshold.bursts(profile);
+        let since_s = self.stretch.map_or(f64::INFINITY, |s| s.0);
+        let gaps = bursts.windows(2).filter(|w| w[0].start_s >= since_s);
+        let off = |w: &&[Burst]| !self.follows_on((w[1].start_s - w[0].start_s) / self.period_s);
+        let (all, off) = (gaps.clone().count(), gaps.filter(off).count());
+        if 2 * off > all {
+            return;
+        }
+        for b in bursts {
+            if self.follows_on((b.start_s - self.until_s) / self.period_s) {
                 self.until_s = b.start_s;
             }
         }
