@@ -135,6 +135,11 @@ impl Forecast {
         Forecast { next_start_s, gap_s, ..self.clone() }
     }
 
+    /// Seconds from the true onset of a burst to the one at the threshold.
+    pub(super) fn lead_s(&self) -> f64 {
+        self.lead_s
+    }
+
     /// The burst that is due, if it can be told by its start alone.
     pub(super) fn due(&self) -> Option<Due> {
         let start_s = self.next_start_s + self.lead_s;

@@ -40,6 +40,7 @@ mod regime;
 mod session;
 pub(crate) mod source;
 pub(crate) mod thresholds;
+mod track_record;
 mod trigger;
 mod window;
 

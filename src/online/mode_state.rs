@@ -9,6 +9,7 @@ use super::change::ChangeMethod;
 use super::forecast::{Forecast, WindowAnalysis};
 use super::prediction::Overdue;
 use super::regime::{Change, RegimeTracker};
+use super::track_record::{Claim, TrackRecord};
 use super::window::Window;
 use crate::signal::profile::Profile;
 use crate::signal::{Mode, Span};
@@ -31,6 +32,14 @@ pub(super) struct ModeState {
     /// The analysis is older than the data.
     stale: bool,
     interior: BurstInterior,
+    /// How the predictions have done.
+    #[serde(default)]
+    record: TrackRecord,
+    /// Standard deviation of the next start and the probability of its window.
+    #[serde(default)]
+    pub(super) window: Option<(f64, f64)>,
+    #[serde(default)]
+    overdue: Option<Overdue>,
 }
 
 impl ModeState {
@@ -46,6 +55,9 @@ impl ModeState {
             settled: false,
             stale: false,
             interior: BurstInterior::new(min_period_s),
+            record: TrackRecord::default(),
+            window: None,
+            overdue: None,
         }
     }
 
@@ -65,6 +77,7 @@ impl ModeState {
         self.profile.keep_marked();
         self.regime.set_back(to_s);
         self.analysis = WindowAnalysis::default();
+        self.record.clear();
         (self.settled, self.stale) = (false, true);
     }
 
@@ -88,14 +101,36 @@ impl ModeState {
         self.carried.1 == 0 && self.extent().is_some()
     }
 
-    /// The burst of the regime that has not come by `now_s`.
-    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
-        self.regime.overdue(now_s)
+    /// The burst of the regime that had not come at the last update.
+    pub(super) fn overdue(&self) -> Option<Overdue> {
+        self.overdue
     }
 
     /// Analyses the window up to `now_s`, the end of the job's data, and returns a change. With [`Window::Change`] the window
     /// then begins at a change of the gap.
     pub(super) fn update(&mut self, now_s: f64, window: Window) -> Option<Change> {
+        let change = self.analyse(now_s, window);
+        if matches!(change, Some(Change::Gap(_))) {
+            self.record.clear();
+        }
+        self.compare(now_s);
+        change
+    }
+
+    /// Compares the bursts that have come with what was predicted, and says what the next prediction may claim.
+    fn compare(&mut self, now_s: f64) {
+        let (lead_s, profile) = (self.analysis.forecast.as_ref().map_or(0.0, Forecast::lead_s), self.profile.profile());
+        let bursts = self.regime.threshold().map_or(Vec::new(), |t| t.bursts(&profile));
+        bursts.iter().for_each(|b| self.record.burst(b.start_s - lead_s));
+        self.overdue = self.regime.overdue(&profile, now_s);
+        self.window = self.analysis.forecast.as_ref().and_then(|o| {
+            let mut claim = Claim { start_s: o.next_start_s, std_s: o.next_start_std_s?, period_s: o.period_s };
+            let probability = self.record.claim(now_s, &mut claim, o.confidence);
+            Some((claim.std_s, probability))
+        });
+    }
+
+    fn analyse(&mut self, now_s: f64, window: Window) -> Option<Change> {
         match window {
             Window::Seconds(s) => self.profile.cut_before(now_s - s),
             Window::Bytes(b) => self.profile.keep_bytes(b),

@@ -47,8 +47,8 @@ pub struct FrequencyRange {
 pub struct Overdue {
     /// When it was due, seconds on the trace's own clock.
     pub due_s: f64,
-    /// Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none
-    /// with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2).
+    /// Probability that the period has ended here, by the rule of succession: n earlier silences of at least this length ended with a
+    /// burst; with one that has not been seen, as rare as this one is long, the odds are 1 to n + 1 / (periods of silence).
     pub ended_probability: f64,
 }
 
@@ -84,8 +84,12 @@ pub struct Prediction {
     pub next_start_s: Option<f64>,
     /// The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.
     pub next_start_unix_s: Option<f64>,
-    /// Standard deviation of that start in seconds.
+    /// Standard deviation of that start in seconds, no smaller than the errors of the predictions so far.
     pub next_start_std_s: Option<f64>,
+    /// Probability that the next burst begins within 1.645 `next_start_std_s` of `next_start_s`, by the rule of succession: the bursts so
+    /// far that began within such a window, and eight whose windows held with 0.9 of the confidence.
+    #[serde(default)]
+    pub next_start_probability: Option<f64>,
     /// End of the next burst, seconds on the trace's own clock.
     pub next_end_s: Option<f64>,
     /// Bytes of the next burst: median of those seen.
@@ -100,7 +104,8 @@ pub struct Prediction {
     pub idle_s: Option<f64>,
     /// Time up to which the prediction is of use, the start of the burst after the next, seconds on the trace's own clock.
     pub valid_until_s: Option<f64>,
-    /// The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known.
+    /// The burst that should have begun, if it is late by more than a quarter of the period; `null` else, while no period is known, and
+    /// once a burst has come, in its place or not.
     /// A period is taken up again after a pause of any length, at the second burst that keeps to it.
     #[serde(default)]
     pub overdue: Option<Overdue>,

@@ -63,8 +63,8 @@ impl RegimeTracker {
     }
 
     /// The burst that has not come by `now_s`.
-    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
-        self.current.filter(|c| c.confidence >= LIMITS.known).and_then(|c| c.overdue(now_s))
+    pub(super) fn overdue(&self, profile: &Profile, now_s: f64) -> Option<Overdue> {
+        self.current.filter(|c| c.confidence >= LIMITS.known).and_then(|c| c.overdue(profile, now_s))
     }
 
     /// The burst threshold of the regime.

@@ -373,6 +373,7 @@ impl Session {
             next_start_s: None,
             next_start_unix_s: None,
             next_start_std_s: None,
+            next_start_probability: None,
             next_end_s: None,
             bytes: None,
             bytes_p95: None,
@@ -394,18 +395,18 @@ impl Session {
         let primary = self.primary();
         let told = primary.or_else(|| self.modes.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
         let window = told.and_then(ModeState::extent);
-        p.overdue = told.and_then(|c| c.overdue(p.now_s));
+        p.overdue = told.and_then(ModeState::overdue);
         p.window = WindowSpan { start_s: window.map(|w| w.0), end_s: window.map(|w| w.1) };
         let frequency;
-        if let Some((mode, o)) = primary.and_then(|c| Some((c.mode, c.analysis.forecast.as_ref()?))) {
+        if let Some((c, o)) = primary.and_then(|c| Some((c, c.analysis.forecast.as_ref()?))) {
             p.periodic = true;
-            p.mode = Some(mode);
+            p.mode = Some(c.mode);
             p.period_s = Some(o.period_s);
             p.period_std_s = o.period_std_s;
             p.confidence = Some(o.confidence);
             p.cycles = Some(o.cycles);
             p.next_start_s = Some(o.next_start_s);
-            p.next_start_std_s = o.next_start_std_s;
+            (p.next_start_std_s, p.next_start_probability) = c.window.unzip();
             p.next_end_s = Some(o.next_start_s + o.width_s);
             p.bytes = Some(o.bytes);
             p.bytes_p95 = Some(o.bytes_p95);

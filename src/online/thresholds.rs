@@ -31,6 +31,8 @@ thresholds! {
     /// Latest bursts that forecast bytes and width.
     /// Half: 0, double: 0.
     recent: usize = 32;
+    /// Bursts that the confidence of a period is worth, beside those whose predictions have been compared with them.
+    record_prior: f64 = 8.0;
     /// Latest gaps that have to agree for a second search, of the latest bursts alone,
     /// Half: 4, double: 4.
     regular_gaps: usize = 4;

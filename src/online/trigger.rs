@@ -53,7 +53,7 @@ impl FromStr for Every {
 }
 
 /// Seconds; shorter idle times are rounding of a clock.
-const TICK: f64 = 1e-6;
+pub(super) const TICK: f64 = 1e-6;
 
 /// State of the job that the trigger needs.
 #[derive(Debug, Clone, Copy, Default)]

@@ -56,17 +56,24 @@ impl CurrentPeriod {
         if self.filled >= LIMITS.on_period { self.until_s - self.since_s } else { 0.0 }
     }
 
-    /// The burst that has not come by `now_s`, a quarter of a period after it was due.
-    pub(super) fn overdue(&self, now_s: f64) -> Option<Overdue> {
-        let late = (now_s - self.until_s) / self.period_s - LIMITS.expected_most;
-        if late < 1.0 {
+    /// The burst that has not come by `now_s`, a quarter of a period after it was due. A burst that has come since, or begins now, ends
+    /// the silence, in its place or not.
+    pub(super) fn overdue(&self, profile: &Profile, now_s: f64) -> Option<Overdue> {
+        let late = |since_s: f64| (now_s - since_s) / self.period_s - LIMITS.expected_most;
+        if late(self.until_s) < 1.0 {
             return None;
         }
-        let cycles = (self.until_s - self.since_s) / self.period_s;
-        let empty = cycles * (1.0 - self.filled).max(0.0);
-        let (miss, end) = ((empty + 1.0) / (cycles + 2.0), 1.0 / (cycles + 2.0));
-        let goes_on = (1.0 - end) * miss.powf(late.floor());
-        Some(Overdue { due_s: self.until_s + self.period_s, ended_probability: end / (end + goes_on) })
+        let mut bursts = chains::cut(profile, self.threshold.threshold, self.threshold.merge_s);
+        if bursts.last().is_some_and(|b| b.end_s >= now_s) {
+            return None;
+        }
+        bursts.retain(|b| b.bytes >= LIMITS.seeming * self.threshold.bytes);
+        let last_s = bursts.last().map_or(self.until_s, |b| b.start_s.max(self.until_s));
+        let late = Some(late(last_s)).filter(|l| *l >= 1.0)?;
+        // such silences after which bursts came, and one that nobody has seen: the longer, the rarer
+        let silences = bursts.windows(2).filter(|w| w[1].start_s - w[0].start_s >= now_s - last_s).count();
+        let resumes = silences as f64 + late.recip();
+        Some(Overdue { due_s: last_s + self.period_s, ended_probability: 1.0 / (1.0 + resumes) })
     }
 
     pub(super) fn same(&self, other: &CurrentPeriod) -> bool {
