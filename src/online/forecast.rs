@@ -89,7 +89,7 @@ impl WindowAnalysis {
         {
             let rest = profile.without(&[(0.0, from - profile.origin())]);
             let is_it = |f: &&BurstPeriod| {
-                f.confidence >= LIMITS.regular_confidence && (f.period_s / distance).ln().abs() <= LIMITS.regular
+                f.confidence >= LIMITS.settled_confidence && (f.period_s / distance).ln().abs() <= LIMITS.regular
             };
             found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
         }

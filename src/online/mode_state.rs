@@ -183,7 +183,7 @@ impl ModeState {
             && o.confidence >= LIMITS.settled_confidence
         {
             // no regime ended here, but the data before this one do not belong to it
-            self.profile.cut_before(since - LIMITS.margin * o.period_s);
+            self.profile.cut_before(since - LIMITS.expected_most * o.period_s);
             self.settled = true;
         }
         change
@@ -218,7 +218,7 @@ impl ModeState {
     /// Keeps the last `periods` periods only.
     pub(super) fn keep_periods(&mut self, periods: u32) {
         if let (Some(o), Some((_, end))) = (&self.analysis.forecast, self.extent()) {
-            let from = end - (f64::from(periods) + LIMITS.margin) * o.period_s;
+            let from = end - (f64::from(periods) + LIMITS.expected_most) * o.period_s;
             self.profile.cut_before(from);
         }
     }

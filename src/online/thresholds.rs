@@ -19,7 +19,7 @@ thresholds! {
     /// A burst within this many standard deviations of its forecast is the forecast one,
     /// Half: 0, double: 0.
     expected_sds: f64 = 3.0;
-    /// but at most this share of the period away,
+    /// but at most this share of the period away; later, a prediction is due and the regime is no longer kept against other results,
     /// Half: 0, double: 0.
     expected_most: f64 = 0.25;
     /// and always if it is no further away than this share. A burst still going on has to be that close.
@@ -36,13 +36,10 @@ thresholds! {
     /// Latest gaps that have to agree for a second search, of the latest bursts alone,
     /// Half: 4, double: 4.
     regular_gaps: usize = 4;
-    /// by no more than this share of their median;
+    /// by no more than this share of their median; two new gaps, in log.
     /// Half: 0, double: 1.
     regular: f64 = 0.05;
-    /// confidence that the second search needs: its window was chosen for its regularity.
-    /// Half: 0, double: 4.
-    regular_confidence: f64 = 0.9;
-    /// Share of the typical idle time that parts two bursts.
+    /// Share of the typical idle time, or of the longest of late, that parts two bursts.
     /// Half: 1, double: 1.
     parting: f64 = 0.25;
     /// Bursts that may be missing before the period is over.
@@ -85,9 +82,6 @@ thresholds! {
     /// In a window that begins with a regime a period has to hold over this share of it.
     /// Half: 4, double: 2.
     window_share: f64 = 0.2;
-    /// The window is cut this share of a period before the first burst that is kept.
-    /// Half: 1, double: 2.
-    margin: f64 = 0.25;
     /// The window drops what came before the first period once that has lasted this many cycles
     /// Half: 2, double: 2.
     settled_cycles: u64 = 4;
@@ -149,9 +143,6 @@ thresholds! {
     /// Share of the gaps of a regime that may look like those of another.
     /// Half: 0, double: 0.
     stray: f64 = 0.2;
-    /// Periods after its last burst for which a regime is kept against other results,
-    /// Half: 2, double: 1.
-    kept: f64 = 1.25;
     /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period
     /// Half: 1, double: 0.
     better: f64 = 0.1;
@@ -172,12 +163,6 @@ thresholds! {
     /// They differ from their mean by at most this share of its distance from the old period,
     /// Half: 1, double: 0.
     new_gaps_agree: f64 = 0.25;
-    /// and, if there are two, by at most this in log,
-    /// Half: 0, double: 1.
-    new_gaps_pair: f64 = 0.05;
-    /// or this if there are more.
-    /// Half: 1, double: 0.
-    new_gaps_more: f64 = 0.1;
     /// Gaps that all follow the period before two multiples of it are a change.
     /// Half: 0, double: 0.
     firm: usize = 8;
@@ -206,9 +191,6 @@ thresholds! {
     /// Levels tried, as shares of the burst threshold: the top of a burst that goes on is still missing.
     /// Half: 0, double: 0.
     finer_levels: [f64; 3] = [1.0, 0.25, 0.0625];
-    /// Merge distances tried, as shares of that of the burst threshold,
-    /// Half: 0, double: 0.
-    finer_merges: [f64; 3] = [1.0, 0.25, 0.0625];
     /// and of the period.
     /// Half: 0, double: 0.
     small_merges: [f64; 3] = [0.05, 0.01, 0.0];
@@ -223,9 +205,6 @@ thresholds! {
     nested: f64 = 2.5;
 
     // When a prediction is due
-    /// Idle times of at least this share of the longest recent one part bursts.
-    /// Half: 6, double: 5.
-    long_idle: f64 = 0.25;
     /// Factor by which the longest idle time shrinks at each idle time.
     /// Half: 3, double: 13.
     forget: f64 = 0.9;
@@ -238,12 +217,6 @@ thresholds! {
     /// Bursts without idle time between them that are counted by their bytes.
     /// Half: 3, double: 2.
     soon: f64 = 8.0;
-    /// A burst that begins at most this share of a period early is the one that is due.
-    /// Half: 3, double: 1.
-    punctual: f64 = 0.05;
-    /// Periods without a prediction after which one is due.
-    /// Half: 9, double: 0.
-    overdue: f64 = 1.25;
     /// While no burst is known, one idle time in this many of those so far triggers a prediction,
     /// Half: 1, double: 0.
     seldom: u64 = 16;

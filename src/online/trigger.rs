@@ -131,14 +131,14 @@ impl Trigger {
                 let lost = known.period_s.is_none();
                 self.due |= lost && idle > TICK && since >= LIMITS.least_time * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
-                let due_now = |t: f64| before < t && e.start >= t - LIMITS.punctual * known.period_s.unwrap_or(0.0);
-                if idle > TICK && (idle >= LIMITS.long_idle * self.longest_idle_s || known.next_s.is_some_and(due_now))
-                {
+                let due_now =
+                    |t: f64| before < t && e.start >= t - LIMITS.expected_least * known.period_s.unwrap_or(0.0);
+                if idle > TICK && (idle >= LIMITS.parting * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
                     self.waits_for = Some(LIMITS.seeming);
                     self.bytes = 0.0;
                     (self.idle, self.idle_since) = (self.idle.saturating_add(1), self.idle_since.saturating_add(1));
                     self.due |= unknown && self.idle_since >= (self.idle / LIMITS.seldom).clamp(1, LIMITS.seldom_most);
-                    let recurs = self.pause_s.is_some_and(|pause| idle >= LIMITS.long_idle * pause);
+                    let recurs = self.pause_s.is_some_and(|pause| idle >= LIMITS.parting * pause);
                     if !unknown && !recurs && idle > LIMITS.pause * self.longest_idle_s {
                         self.pause_s = Some(idle);
                     } else {
@@ -155,7 +155,7 @@ impl Trigger {
                 }
                 self.due |= known.expected_s.is_some_and(|t| now >= t && self.predicted_s.is_some_and(|p| p < t));
                 self.due |= match (known.period_s, known.window_start_s) {
-                    (Some(period), _) => since >= LIMITS.overdue * period,
+                    (Some(period), _) => since >= (1.0 + LIMITS.expected_most) * period,
                     (None, Some(start)) => since >= LIMITS.growth * (now - start),
                     (None, None) => false,
                 };

@@ -86,7 +86,8 @@ impl CurrentPeriod {
         let ratio = other_s / self.period_s;
         let multiple = ratio > 1.5 && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
         let outlasted = if multiple { self.period_s } else { self.period_s.max(other_s) };
-        self.lasted() >= LIMITS.established * outlasted && now_s <= self.until_s + LIMITS.kept * self.period_s
+        self.lasted() >= LIMITS.established * outlasted
+            && now_s <= self.until_s + (1.0 + LIMITS.expected_most) * self.period_s
     }
 
     /// Whether it explains clearly more than another result, or as much with a half or a third of its period.

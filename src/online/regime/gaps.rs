@@ -29,7 +29,7 @@ pub(super) fn new_regime(
     let after = |b: &&Burst| b.start_s > current.until_s;
     let mut tried: Vec<Vec<f64>> = Vec::new();
     let merges = LIMITS
-        .finer_merges
+        .finer_levels
         .map(|share| share * current.threshold.merge_s)
         .into_iter()
         .chain(LIMITS.small_merges.map(|s| s * current.period_s));
@@ -97,7 +97,7 @@ fn differ(
     if off <= LIMITS.same_period
         || !new.iter().all(|x| {
             (x - mean).abs()
-                <= (LIMITS.new_gaps_agree * off).min(if n > 2 { LIMITS.new_gaps_more } else { LIMITS.new_gaps_pair })
+                <= (LIMITS.new_gaps_agree * off).min(if n > 2 { LIMITS.same_period } else { LIMITS.regular })
         })
         || on_beat < 2
         || before.iter().any(|x| near(*x, mean))
