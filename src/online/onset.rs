@@ -22,21 +22,16 @@ pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burs
     let recent = &bursts[bursts.len().saturating_sub(LIMITS.recent)..];
     let pieces = chains::cut(profile, cut.threshold, 0.0);
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return OnsetCorrection::default() };
-    let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s, false)).max(LIMITS.onset_steady * period_s);
+    let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s)).max(LIMITS.onset_steady * period_s);
     let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
     let until = |t: f64| profile.bytes_until(t - profile.origin());
     let mut best = OnsetCorrection::default();
     let longer = LIMITS.onset_idle.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
-    let touching = LIMITS.onset_touching.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
-    let all = [cut.merge_s].into_iter().chain(longer).map(|s| (s, false));
-    let mut merges: Vec<(f64, bool)> = all.chain(touching.map(|s| (s, true))).collect();
+    let mut merges: Vec<f64> = [cut.merge_s].into_iter().chain(longer).collect();
     for halvings in 0..=LIMITS.halvings {
         let pieces = chains::cut(profile, cut.threshold * 0.5f64.powi(halvings), 0.0);
         // bursts that merge at one level merge at every lower one
-        merges.retain(|&(merge_s, strays)| {
-            if strays && halvings > 0 {
-                return false;
-            }
+        merges.retain(|&merge_s| {
             let Some(earlier) = starts(&pieces, merge_s, recent) else { return false };
             let leads = || onsets.iter().zip(&earlier).map(|(o, f)| (o - f).max(0.0));
             let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
@@ -47,7 +42,7 @@ pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burs
             };
             if typical_s > best.typical_s
                 && typical_s <= LIMITS.onset_farthest * period_s
-                && scatter(&earlier, period_s, strays) <= steady
+                && scatter(&earlier, period_s) <= steady
                 && enough()
             {
                 best = OnsetCorrection { typical_s, last_s: leads().next_back().unwrap_or(0.0) };
@@ -73,17 +68,12 @@ fn starts(pieces: &[Burst], merge_s: f64, bursts: &[Burst]) -> Option<Vec<f64>> 
 }
 
 /// Root mean square deviation of the gaps from multiples of the period, so that empty cycles and slow drift do not count.
-/// With `strays`, only the smaller half of many deviations counts.
-fn scatter(starts: &[f64], period_s: f64, strays: bool) -> f64 {
+fn scatter(starts: &[f64], period_s: f64) -> f64 {
     let off = starts.windows(2).map(|w| {
         let slots = (w[1] - w[0]) / period_s;
         (slots - slots.round()) * period_s
     });
-    let mut squares: Vec<f64> = off.map(|d| d * d).collect();
-    if strays && squares.len() >= LIMITS.onset_many {
-        squares.sort_by(f64::total_cmp);
-        squares.truncate(squares.len().div_ceil(2));
-    }
+    let squares: Vec<f64> = off.map(|d| d * d).collect();
     (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
 }
 
@@ -131,22 +121,6 @@ mod tests {
             let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
             assert!((correction(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9, "{begin}");
         }
-    }
-
-    #[test]
-    fn stray_requests_ahead_of_some_bursts_hide_no_first_piece() {
-        let span = |start: f64, end: f64, bytes: f64| Span { start, end, bytes };
-        let pieces = |t: f64| [span(t, t + 0.7, 7e6), span(t + 0.75, t + 1.5, 7.5e6)];
-        let mut spans: Vec<Span> = (0..16).flat_map(|k| pieces(10.0 * f64::from(k))).collect();
-        spans.extend((0..4).map(|k| 40.0 * f64::from(k)).map(|t| span(t - 0.5, t - 0.02, 5e6)));
-        let profile = Profile::from_spans(spans);
-        let cut = BurstThreshold { threshold: 8e6, merge_s: 0.0, bytes: 7.5e6 };
-        // the second pieces were taken for the bursts
-        let all = cut.bursts(&profile);
-        let bursts: Vec<Burst> = all.into_iter().filter(|b| (0.7..0.8).contains(&(b.start_s % 10.0))).collect();
-        assert_eq!(bursts.len(), 16);
-        let lead = correction(&profile, &cut, &bursts, 10.0);
-        assert!((lead.typical_s - 0.75).abs() < 1e-9, "{lead:?}");
     }
 
     #[test]

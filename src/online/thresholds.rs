@@ -68,12 +68,6 @@ thresholds! {
     /// Idle times within a burst that are tried, as shares of the period.
     /// Half: 0, double: 0.
     onset_idle: [f64; 3] = [0.1, 0.2, 0.3];
-    /// Shorter ones that join pieces of one level although stray requests precede some bursts.
-    /// Half: 0, double: 0.
-    onset_touching: [f64; 2] = [0.01, 0.03];
-    /// Gaps from which such strays can be told from the rest.
-    /// Half: 0, double: 0.
-    onset_many: usize = 6;
     /// Share of the bytes that has to come before the bursts if idle times are joined.
     /// Half: 0, double: 0.
     onset_bytes: f64 = 0.03;
@@ -200,9 +194,6 @@ thresholds! {
     /// Periods of the next regime that the former one has to last.
     /// Half: 0, double: 0.
     outlasts: f64 = 1.25;
-    /// The same if the next period is a multiple and its bursts are in phase.
-    /// Half: 0, double: 0.
-    nested: f64 = 2.5;
 
     // When a prediction is due
     /// Factor by which the longest idle time shrinks at each idle time.

@@ -113,10 +113,7 @@ fn differ(
     });
     // missing bursts leave the others in phase, and so do additional ones
     let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
-    // pieces of a burst and the bursts may share one clock
-    let inside = || current.lasted() < LIMITS.nested * mean.exp();
-    let smaller = || current.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact);
-    if kept > 0 && mean > level && (inside() || smaller()) {
+    if kept > 0 && mean > level && current.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact) {
         return false;
     }
     let exact_halves = || {
