@@ -695,7 +695,7 @@ class Overdue(Part):
 
     __slots__ = ()
     due_s = Field('due_s', '', "When it was due, seconds on the trace's own clock.")
-    ended_probability = Field('ended_probability', '', "Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2).")
+    ended_probability = Field('ended_probability', '', "Probability that the period has ended here, by the rule of succession: n earlier silences of at least this length ended with a burst; with one that has not been seen, as rare as this one is long, the odds are 1 to n + 1 / (periods of silence).")
 
 class PatternChange(Part):
     "Accesses that differ."
@@ -818,11 +818,12 @@ class Prediction(Answer):
     job = Field('job', '', "The job, where a source carries several.")
     mode = Field('mode', '', "Which transfers the answer is about; `null` if nothing is periodic.")
     next_end_s = Field('next_end_s', '', "End of the next burst, seconds on the trace's own clock.")
+    next_start_probability = Field('next_start_probability', '', "Probability that the next burst begins within 1.645 `next_start_std_s` of `next_start_s`, by the rule of succession: the bursts so far that began within such a window, and eight whose windows held with 0.9 of the confidence.")
     next_start_s = Field('next_start_s', '', "Start of the next burst, after `now_s`, seconds on the trace's own clock.")
-    next_start_std_s = Field('next_start_std_s', '', "Standard deviation of that start in seconds.")
+    next_start_std_s = Field('next_start_std_s', '', "Standard deviation of that start in seconds, no smaller than the errors of the predictions so far.")
     next_start_unix_s = Field('next_start_unix_s', '', "The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.")
     now_s = Field('now_s', '', "Latest time that the data have reached, seconds on the trace's own clock.")
-    overdue = Field('overdue', 'Overdue', "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known. A period is taken up again after a pause of any length, at the second burst that keeps to it.")
+    overdue = Field('overdue', 'Overdue', "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, while no period is known, and once a burst has come, in its place or not. A period is taken up again after a pause of any length, at the second burst that keeps to it.")
     period_s = Field('period_s', '', "The period in seconds; `null` if none holds now.")
     period_std_s = Field('period_std_s', '', "Standard error of the period in seconds.")
     periodic = Field('periodic', '', "Whether a period holds now.")

@@ -1408,7 +1408,7 @@ class Overdue(Part):
         "When it was due, seconds on the trace's own clock."
     @property
     def ended_probability(self) -> float:
-        "Probability that the period has ended here, by the rule of succession: of n cycles so far m had no burst, so the next one has none with probability (m + 1) / (n + 2), and the period ends with 1 / (n + 2)."
+        "Probability that the period has ended here, by the rule of succession: n earlier silences of at least this length ended with a burst; with one that has not been seen, as rare as this one is long, the odds are 1 to n + 1 / (periods of silence)."
 
 class PatternChange(Part):
     "Accesses that differ."
@@ -1677,11 +1677,14 @@ class Prediction(Answer):
     def next_end_s(self) -> float | None:
         "End of the next burst, seconds on the trace's own clock."
     @property
+    def next_start_probability(self) -> float | None:
+        "Probability that the next burst begins within 1.645 `next_start_std_s` of `next_start_s`, by the rule of succession: the bursts so far that began within such a window, and eight whose windows held with 0.9 of the confidence."
+    @property
     def next_start_s(self) -> float | None:
         "Start of the next burst, after `now_s`, seconds on the trace's own clock."
     @property
     def next_start_std_s(self) -> float | None:
-        "Standard deviation of that start in seconds."
+        "Standard deviation of that start in seconds, no smaller than the errors of the predictions so far."
     @property
     def next_start_unix_s(self) -> float | None:
         "The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known."
@@ -1690,7 +1693,7 @@ class Prediction(Answer):
         "Latest time that the data have reached, seconds on the trace's own clock."
     @property
     def overdue(self) -> Overdue | None:
-        "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, and while no period is known. A period is taken up again after a pause of any length, at the second burst that keeps to it."
+        "The burst that should have begun, if it is late by more than a quarter of the period; `null` else, while no period is known, and once a burst has come, in its place or not. A period is taken up again after a pause of any length, at the second burst that keeps to it."
     @property
     def period_s(self) -> float | None:
         "The period in seconds; `null` if none holds now."
