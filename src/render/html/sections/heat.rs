@@ -250,9 +250,12 @@ fn figure(p: &mut Page<'_>, image: &Image) -> Markup {
     let count = if shared { heat.rows.last().map_or(0.0, |r| f64::from(r.ranks.1)) } else { n };
     let every = round_step(count, 12).ceil().max(1.0) as u32;
     let name = |(i, r): (usize, &HeatRow)| {
-        let round = if shared { r.ranks.0.next_multiple_of(every) } else { r.ranks.0 };
-        let marked = if shared { round <= r.ranks.1 } else { (i as u32).is_multiple_of(every) };
-        marked.then(|| (at(i), round.to_string()))
+        let round = if shared {
+            r.ranks.0.checked_next_multiple_of(every).filter(|round| *round <= r.ranks.1)
+        } else {
+            Some(r.ranks.0).filter(|_| (i as u32).is_multiple_of(every))
+        };
+        round.map(|round| (at(i), round.to_string()))
     };
     let names = heat.rows.iter().enumerate().filter_map(name);
     let most = heat.rows.iter().map(|r| r.bytes).fold(f64::MIN_POSITIVE, f64::max);
