@@ -2,12 +2,12 @@
 """Train the classifier of the default detector (src/period/chains/weights.json).
 
     train_classifier.py DUMP.json ... --out src/period/chains/weights.json [--hidden 24] [--ridge 0.0003] [--folds 2]
-                   [--members 2] [--importance CLASS=FACTOR ...]
+                   [--members 2] [--overlap POWER] [--without FEATURE ...] [--importance CLASS=FACTOR ...]
 
 Each DUMP comes from `cargo run --release --features training --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
 
-Objective, per search round of each case, hypotheses i, right ones R: maximise log(sum_R e^z / (1 + sum_all e^z)); where
-none is right, log(1 / (1 + sum_all e^z)). z = bias + linear x + sum_h output_h tanh(hidden_h x + hidden_bias_h), x the
+Objective, per search round of each case, hypotheses i, right ones R, w the overlap of their windows with the true one to the power
+--overlap (0: 1 for all): maximise log(sum_R w e^z / (1 + sum_all e^z)); where none is right, log(1 / (1 + sum_all e^z)). z = bias + linear x + sum_h output_h tanh(hidden_h x + hidden_bias_h), x the
 standardised features. The judge is the mean of several such networks that began elsewhere, which is a network again. The calibration (logit of the confidence = a + b pooled z) is fitted on folds that the weights
 have not seen. See docs/confidence.md.
 """
@@ -28,17 +28,26 @@ TOLERANCE = 0.05
 HARDEST = 25
 
 
-def iou(window, others):
-    both = sum(max(0.0, min(window[1], b) - max(window[0], a)) for a, b in others)
-    union = (window[1] - window[0]) + sum(b - a for a, b in others) - both
-    return both / union if union > 0 else 0.0
+def iou(window, other):
+    both = max(0.0, min(window[1], other[1]) - max(window[0], other[0]))
+    return both / max(window[1] - window[0] + other[1] - other[0] - both, 1e-12)
+
+
+def worths(hypotheses, period, case, power):
+    """0 for a wrong period; for the right one the overlap of the window with the nearest one of the truth, to a power."""
+    truth, same = case["truth"], lambda p: abs(p / period - 1) <= TOLERANCE
+    held = [(g["start_s"], g["end_s"]) for g in truth["regimes"] if same(g["period_s"])]
+    if len(held) == 1 and same(truth["period_s"]) and truth["windows"]:
+        held = truth["windows"]
+    held = [(a - case["origin"], b - case["origin"]) for a, b in held]
+    return np.array([max(iou(h[1], w) for w in held) ** power if same(h[0]) else 0.0 for h in hypotheses])
 
 
 class Data:
     """All rounds of all dumps: features of the hypotheses, one group per round."""
 
-    def __init__(self, paths):
-        x, log_period, right, group, self.rounds = [], [], [], [], []
+    def __init__(self, paths, power=0.0, without=()):
+        x, log_period, worth, group, self.rounds = [], [], [], [], []
         self.names = None
         for path in paths:
             with open(path) as f:
@@ -46,6 +55,7 @@ class Data:
             if self.names not in (None, dump["features"]):
                 sys.exit(f"{path}: other features than the files before")
             self.names = dump["features"]
+            kept = [i for i, name in enumerate(self.names) if name not in without]
             for case in dump["cases"]:
                 truth = case["truth"]
                 for number, r in enumerate(case["rounds"]):
@@ -64,15 +74,15 @@ class Data:
                         if not gone:
                             left.append((t, w, regime.get("nested", False)))
                     p = np.array([h[0] for h in r["hypotheses"]])
-                    features = np.array([h[2] for h in r["hypotheses"]], np.float32)
-                    ok = np.zeros(len(p), bool)
+                    features = np.array([h[2] for h in r["hypotheses"]], np.float32)[:, kept]
+                    ok = np.zeros(len(p))
                     for t, _, _ in left:
-                        ok |= np.abs(p / t - 1) <= TOLERANCE
+                        ok = np.maximum(ok, worths(r["hypotheses"], t, case, power))
                     # periods inside each other are found in one round: each competes with what is wrong and with none
                     goals = [(ok, np.ones(len(p), bool), "")]
                     if any(n for _, _, n in left):
-                        each = [(np.abs(p / t - 1) <= TOLERANCE, n) for t, _, n in left]
-                        goals = [(e, e | ~ok, " inside" if n else "") for e, n in each]
+                        each = [(worths(r["hypotheses"], t, case, power), n) for t, _, n in left]
+                        goals = [(e, (e > 0) | (ok == 0), " inside" if n else "") for e, n in each]
                     for good, keep, suffix in goals:
                         if not keep.any():
                             continue
@@ -80,12 +90,14 @@ class Data:
                         self.rounds.append({"class": truth["class"] + suffix, "case": path + ":" + case["name"], "number": number, "periodic": bool(left)})
                         x.append(features[keep])
                         log_period.append(np.log(p[keep]))
-                        right.append(good[keep])
+                        worth.append(good[keep])
                         group.append(np.full(int(keep.sum()), g))
+        self.names = [self.names[i] for i in kept]
         self.x = np.concatenate(x)
         self.x[~np.isfinite(self.x)] = 0
         self.log_period = np.concatenate(log_period)
-        self.right = np.concatenate(right)
+        self.worth = np.concatenate(worth)
+        self.right = np.array([w > 0 for w in self.worth])
         self.group = np.concatenate(group)
         self.wave = self.x[:, self.names.index("wave")] > 0.5
         self.start = np.searchsorted(self.group, np.arange(len(self.rounds)))
@@ -105,7 +117,8 @@ class Data:
         other = object.__new__(Data)
         keep = rank < most
         other.names, other.rounds = self.names, self.rounds
-        other.x, other.log_period, other.right, other.group = (v[keep] for v in (self.x, self.log_period, self.right, self.group))
+        other.x, other.log_period, other.worth, other.right, other.group = (
+            v[keep] for v in (self.x, self.log_period, self.worth, self.right, self.group))
         other.start = np.searchsorted(other.group, np.arange(len(self.rounds)))
         return other
 
@@ -117,7 +130,8 @@ class Data:
         renumber = np.full(len(self.rounds), -1)
         renumber[rounds] = np.arange(len(rounds))
         other.rounds = [self.rounds[i] for i in rounds]
-        other.x, other.log_period, other.right, other.wave = (v[keep] for v in (self.x, self.log_period, self.right, self.wave))
+        other.x, other.log_period, other.worth, other.right, other.wave = (
+            v[keep] for v in (self.x, self.log_period, self.worth, self.right, self.wave))
         other.group = renumber[self.group[keep]]
         other.start = np.searchsorted(other.group, np.arange(len(rounds)))
         return other
@@ -169,7 +183,7 @@ class Network:
         top = np.maximum(np.maximum.reduceat(z, start), 0.0)
         e = np.exp(z - top[g])
         total = np.add.reduceat(e, start) + np.exp(-top)
-        er = np.where(data.right, e, 0.0)
+        er = data.worth * e
         some = np.add.reduceat(er, start)
         has = np.logical_or.reduceat(data.right, start)
         good = np.where(has, np.maximum(some, 1e-300), np.exp(-top))
@@ -258,10 +272,12 @@ def main():
     ap.add_argument("--folds", type=int, default=2)
     ap.add_argument("--rounds", type=int, default=1500)
     ap.add_argument("--importance", nargs="*", default=[], metavar="CLASS=FACTOR", help="classes that count more or less")
+    ap.add_argument("--overlap", type=float, default=0.0, metavar="POWER", help="how much the windows of right hypotheses count")
+    ap.add_argument("--without", nargs="*", default=[], metavar="FEATURE", help="features that are left out")
     ap.add_argument("--answer", type=float, nargs=2, default=(0.5, 0.4))
     ap.add_argument("--worst", type=int, default=0, help="list this many of the worst cases")
     a = ap.parse_args()
-    data = Data(a.dumps)
+    data = Data(a.dumps, a.overlap, a.without)
     n = len(data.names)
     mean, scale = data.x.mean(0), np.maximum(data.x.std(0), 1e-3)
     data.x = np.clip((data.x - mean) / scale, -CLIP, CLIP).astype(np.float32)
