@@ -137,7 +137,8 @@ thresholds! {
     /// Share of the gaps of a regime that may look like those of another.
     /// Half: 0, double: 0.
     stray: f64 = 0.2;
-    /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period
+    /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period. A weak rhythm
+    /// beside bursts of requests needs it.
     /// Half: 1, double: 0.
     better: f64 = 0.1;
     /// and a burst in this share of the cycles.
