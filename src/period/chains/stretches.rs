@@ -203,13 +203,14 @@ fn split(gaps: &Gaps, (from, to): (usize, usize), parts: &mut Vec<(usize, usize)
         let floor = n * (EXACT * usual).powi(2);
         let gain = |of: f64| 0.5 * n * ((of + floor) / (left(&at) + floor)).ln();
         let step = (gaps.mean((from, at)) / gaps.mean((at, to))).ln().abs();
-        let price = LIMITS.change + n.ln();
         // gaps that wander are near two means as well, but not at them
         let at_both = 4.0 * left(&at) <= gaps.squares((from, to)) + floor;
         at_both
             && step >= LIMITS.step
-            && gain(gaps.squares((from, to))) > price
-            && gain(gaps.off_line((from, to))) > LIMITS.change
+            // Schwarz: half of ln n for each further parameter: a second mean, a second variance and the place of the change
+            // instead of one mean, or the last two instead of a slope
+            && gain(gaps.squares((from, to))) > 1.5 * n.ln()
+            && gain(gaps.off_line((from, to))) > n.ln()
     });
     match best.filter(|_| changes) {
         Some(at) => {

@@ -121,9 +121,6 @@ thresholds! {
     /// until it has held for this many seconds.
     /// Half: 0, double: 0.
     requests_hold_s: f64 = 10.0;
-    /// ln of the likelihood ratio that a change of the gaps needs, besides ln n for its place.
-    /// Half: 0, double: 0.
-    change: f64 = 8.0;
     /// Smallest change in log gap: a smaller one gives the same answer. The epochs of DLIO, 3.1, 2.06 and 1.92 s a step, need it.
     /// Half: 0, double: 0.
     step: f64 = 0.025;
