@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Analyses that no transfers have to pay for.
 const FREE: u64 = 512;
-/// Transfers that pay for one analysis: it takes about as long as reading so many.
-pub(super) const TRANSFERS: u64 = 2048;
+/// Transfers that pay for one analysis: of a full window it takes about as long as reading so many.
+pub(super) const TRANSFERS: u64 = 16_384;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
