@@ -43,7 +43,7 @@ pub struct Pipeline {
     pub given: Vec<String>,
 }
 
-/// What a trace was read from.
+/// The source of a trace, to read it again.
 type Again<'a> = (&'a Source, Option<&'static dyn Format>, &'a ReadOptions);
 
 impl Pipeline {
@@ -123,7 +123,7 @@ impl Pipeline {
         }
     }
 
-    /// What a comparison needs of the whole trace, from the answers of the page if they are of all transfers.
+    /// The input of a comparison: facts of the whole trace, from the answers of the page if they are of all transfers.
     fn facts(
         &self,
         trace: &Trace,
@@ -172,7 +172,7 @@ impl Pipeline {
     }
 }
 
-/// What a comparison needs of a run in a source; its trace is dropped.
+/// The input of a comparison from a source; its trace is dropped.
 ///
 /// # Errors
 /// Of reading, and of the facts.

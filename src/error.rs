@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::remedy::Remedy;
 
-/// What went wrong, by whose fault; decides the exit code of the program.
+/// The kind of an error, by whose fault it is; decides the exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -123,7 +123,7 @@ impl Error {
         self.inner.kind
     }
 
-    /// What to try, if known.
+    /// The next thing to try, if known.
     pub fn suggestion(&self) -> Option<&Remedy> {
         self.inner.remedy.as_ref()
     }
@@ -138,12 +138,12 @@ impl Error {
         self.inner.path.as_deref()
     }
 
-    /// What is wrong.
+    /// The fault itself.
     pub fn found(&self) -> &str {
         &self.inner.found
     }
 
-    /// What was expected instead, if known.
+    /// The content expected in its place, if known.
     pub fn expectation(&self) -> Option<&str> {
         self.inner.expected.as_deref()
     }

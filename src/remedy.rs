@@ -52,7 +52,7 @@ pub enum Remedy {
     NeedOffsets,
     /// The calls have no times.
     OrderSuffices,
-    /// What has to be in memory is larger than was allowed.
+    /// More has to be in memory than was allowed.
     AllowMemory,
     /// Too many samples.
     LowerSamplingRate,

@@ -17,7 +17,7 @@ pub fn si_prefix(x: f64) -> (f64, &'static str) {
         (1e-9, "n"),
     ];
     let x = x.abs();
-    // What would round up to 1000 takes the next prefix.
+    // A value that would round up to 1000 takes the next prefix.
     PREFIXES.into_iter().find(|(f, _)| x >= f * 0.9995).unwrap_or(if x == 0.0 { (1.0, "") } else { (1e-9, "n") })
 }
 

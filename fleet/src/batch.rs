@@ -46,10 +46,10 @@ pub enum Retry {
     All,
 }
 
-/// What a run is to do.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What decides the rows.
+    /// Settings that decide the rows.
     pub settings: Settings,
     /// Bounds of one log.
     pub bounds: Bounds,
@@ -95,7 +95,7 @@ pub(crate) struct Unit {
 }
 
 impl Options {
-    /// What has to be the same for all logs of a fleet.
+    /// Options that have to be the same for all logs of a fleet.
     pub fn identity(&self) -> Identity {
         let s = &self.settings;
         let hash = |bytes: &[u8]| key_of(Sha256::new().chain_update(bytes)).hex()[..8].to_owned();
@@ -113,7 +113,7 @@ impl Options {
     }
 }
 
-/// What a list leaves to do.
+/// The work that a list leaves to do.
 pub(crate) struct Plan {
     pub store: Store,
     pub units: Vec<Unit>,
@@ -301,7 +301,7 @@ impl Unit {
     }
 }
 
-/// What the threads of a run share.
+/// State that the threads of a run share.
 struct Work<'a> {
     store: &'a Store,
     options: &'a Options,

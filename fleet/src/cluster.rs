@@ -184,7 +184,7 @@ async fn session(scheduler: &str, config: SessionConfig) -> Result<SessionContex
     Ok(context)
 }
 
-/// What the executors have to know of a run.
+/// Settings of a run that the executors need.
 #[derive(Debug, Serialize, Deserialize)]
 struct Shared {
     settings: Settings,
@@ -390,7 +390,7 @@ fn function() -> Arc<ScalarUDF> {
     Arc::new(ScalarUDF::from(Extract { name, signature }))
 }
 
-/// What the function gives.
+/// The columns that the function returns.
 fn fields() -> Fields {
     Fields::from(vec![
         Field::new("logs", DataType::Int64, false),
@@ -438,7 +438,7 @@ impl ScalarUDFImpl for Extract {
     }
 }
 
-/// What came of a batch. An error does not fail the task, which would be tried again, but is an answer.
+/// The outcome of a batch. An error does not fail the task, which would be tried again, but is an answer.
 struct Done {
     logs: i64,
     bad: i64,

@@ -208,7 +208,7 @@ fn phase_std(runs: &[&Run]) -> f64 {
     (offsets.iter().map(|o| (o - mean).powi(2)).sum::<f64>() / n.max(1.0)).sqrt()
 }
 
-/// What a run says of the next one: its minutes, and of one with a period its bursts with what is not known of their times.
+/// Bytes of the next run by minute, from an earlier one: its minutes, or its bursts blurred by the uncertainty of their times.
 fn blurred(run: &Run, phase_s: f64) -> BTreeMap<i64, f64> {
     let Some(p) = run.period.filter(|p| p.period_s > 0.0 && p.bursts * p.bytes > 0.0) else {
         return run.minutes.clone();

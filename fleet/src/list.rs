@@ -242,7 +242,7 @@ fn log_of(path: PathBuf, by_content: bool) -> LogRef {
     LogRef { path, size, modified, key }
 }
 
-/// What a log is known by, unless it is by its bytes.
+/// The identity of a log, unless it is that of its bytes.
 fn identity(path: &Path, size: u64, modified: Time) -> Sha256 {
     let mut hash = Sha256::new();
     hash.update(path.as_os_str().as_bytes());

@@ -57,7 +57,7 @@ struct Worker {
     listener: thread::JoinHandle<()>,
 }
 
-/// What came of waiting for an answer.
+/// The outcome of waiting for an answer.
 enum Event {
     Rows(Box<LogRows>),
     /// Nothing came in time.

@@ -84,7 +84,7 @@ macro_rules! questions {
 questions! { "top-users" "top-findings" "periodic-apps" "period-by-version" "busy-minutes" "collisions" "quality" "never-read" }
 
 impl Question {
-    /// What it answers: the comment at its start.
+    /// The question it answers: the comment at its start.
     pub fn about(&self) -> String {
         let lines = self.sql.lines().map_while(|l| l.strip_prefix("--"));
         lines.map(str::trim).collect::<Vec<_>>().join(" ")

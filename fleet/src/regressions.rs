@@ -1,4 +1,4 @@
-//! What got worse: the last runs of each application, user and size against those before.
+//! Runs that got worse: the last ones of each application, user and size against those before.
 //!
 //! For bytes, burst length, rate and share of I/O: Mann-Whitney's U test with the normal approximation, corrected for ties and
 //! continuity (Mann & Whitney 1947), on the last N and the N runs before; of all tests those with a false discovery rate below 1 %

@@ -25,7 +25,7 @@ pub struct Object {
     pub size: u64,
     /// Microseconds since 1970 of its last modification.
     pub modified: i64,
-    /// What tells its content from others: the store's tag, or else nothing.
+    /// The store's tag, which differs for other content; empty without one.
     pub tag: String,
 }
 

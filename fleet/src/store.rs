@@ -18,7 +18,7 @@ use iophase::Result;
 /// Format of the files beside the tables.
 const SCHEMA: &str = "iophase.fleet.v1";
 
-/// What has to be the same for all logs of a fleet: name and value of each option.
+/// Options that have to be the same for all logs of a fleet: name and value of each.
 pub type Identity = BTreeMap<String, String>;
 
 /// A batch that was committed.

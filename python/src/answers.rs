@@ -55,7 +55,7 @@ pub struct Answer {
     signals: Vec<Behind>,
 }
 
-/// What is behind the report of a signal.
+/// The data behind the report of a signal.
 struct Behind {
     report: SignalReport,
     evidence: Evidence,

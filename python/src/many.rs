@@ -85,7 +85,7 @@ fn rows(path: &Path, reading: &ReadingArgs, options: &analysis::Options, control
     Ok(report.signals.iter().zip(&evidence).map(one).collect())
 }
 
-/// What is done with a log that cannot be read.
+/// The treatment of a log that cannot be read.
 #[derive(Clone, Copy, PartialEq)]
 enum OnError {
     Row,

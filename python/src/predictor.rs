@@ -50,7 +50,7 @@ fn options(window: &str, change: &str, every: &str, mode: &str, min_period: Opti
         .min_period_s(min_period))
 }
 
-/// What a predictor is fed with.
+/// The input of a predictor.
 enum Fed {
     /// A trace.
     Trace(Arc<Loaded>),

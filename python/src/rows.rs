@@ -102,7 +102,7 @@ struct Spans<'n> {
     bytes: usize,
     is_rate: bool,
     end: Option<usize>,
-    /// What to add to the start.
+    /// The column with the length, which is added to the start.
     length: Option<usize>,
     data: Data,
     trace: Trace,

@@ -27,7 +27,7 @@ use crate::table::{Columns, Table};
 use crate::work::{self, Control};
 use crate::{errors, rows};
 
-/// What a trace is read from, so that other parts of it can be read.
+/// The source of a trace, so that other parts of it can be read.
 #[derive(Clone)]
 pub struct Origin {
     /// The input.
@@ -130,7 +130,7 @@ impl Given {
         Ok(Given::Trace(Arc::new(Loaded::of(trace, Made::Rows, None))))
     }
 
-    /// What it is read from; `None` for a trace that is in no file.
+    /// The source it is read from; `None` for a trace that is in no file.
     pub fn origin(&self, reading: &ReadingArgs) -> Result<Option<Origin>> {
         let read = reading.options()?;
         let source = match self {
@@ -366,7 +366,7 @@ fn bins(log: &Log, layer: &str) -> Result<Bins> {
     Ok(all)
 }
 
-/// What the rows of a trace that was made of a table do not say: what it counts and warns of, and where its clock begins.
+/// Facts that the rows of a trace made of a table do not show: its counts and warnings, and the zero of its clock.
 #[derive(Serialize, Deserialize)]
 struct Besides {
     path: String,
@@ -581,7 +581,7 @@ impl PyTrace {
         slf.py().import("iophase._core")?.call_method1("warnings_of", (slf,))
     }
 
-    /// What a generated job did: its periods, bursts and patterns; None for other traces.
+    /// The truth of a generated job: its periods, bursts and patterns; None for other traces.
     #[getter]
     fn truth<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("iophase._core")?.call_method1("truth_of", (slf,))

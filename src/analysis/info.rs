@@ -33,7 +33,7 @@ pub struct Info {
     pub compression: Option<String>,
     /// Facts about the job; `null` if the trace has none.
     pub job: Option<Job>,
-    /// What all times count from.
+    /// The zero of all times.
     pub clock: Clock,
     /// Number of processes of the job, or of ranks seen if the trace does not say.
     pub ranks: u64,

@@ -8,7 +8,7 @@ use crate::record::{CounterModule, Trace};
 /// Calls on paths by second.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MetadataCalls {
-    /// What is counted.
+    /// The calls that are counted, in words.
     pub what: &'static str,
     /// Calls of all ranks in each second of the trace's own clock; seconds without calls have no entry.
     pub by_second: BTreeMap<i64, u64>,

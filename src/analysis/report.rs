@@ -116,7 +116,7 @@ pub struct QualityReport {
     pub clock_backwards: u64,
     /// Names of the parts of the trace that are known to be incomplete.
     pub partial: Vec<String>,
-    /// What one row is, and so how exact its times are.
+    /// The kind of one row, which decides how exact its times are.
     pub timing: Timing,
     /// Width of the bins of a heatmap, or time between two samples of counters, in seconds; `null` for other rows.
     pub bin_s: Option<f64>,
@@ -132,7 +132,7 @@ pub struct Report {
     pub tool: Tool,
     /// The trace.
     pub trace: TraceSummary,
-    /// What all times count from.
+    /// The zero of all times.
     pub clock: Clock,
     /// One entry per signal.
     pub signals: Vec<SignalReport>,

@@ -106,7 +106,7 @@ impl RowSink for Hand<'_, '_> {
     }
 }
 
-/// What is known of the rows so far.
+/// The state of the analysis after the rows so far.
 struct Gathered<'o> {
     options: &'o Options,
     modes: Vec<OfMode<'o>>,

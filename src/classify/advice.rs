@@ -1,4 +1,4 @@
-//! What to set because of a global class: the policies of Madhyastha & Reed (1997) for the file systems and libraries of today.
+//! Settings that follow from a global class: the policies of Madhyastha & Reed (1997) for the file systems and libraries of today.
 //!
 //! `docs/access.md` has the table, each policy of the paper beside what takes its place. Advice is given only where the
 //! trace supports it: each rule states what it needs.

@@ -41,7 +41,7 @@ pub struct Classes {
     pub records: u64,
     /// Files, in the order of their first access.
     pub files: Vec<FileClasses>,
-    /// What to set for the job as a whole.
+    /// Settings for the job as a whole.
     pub advice: Vec<Advice>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
@@ -63,13 +63,13 @@ impl Classes {
 pub struct FileClasses {
     /// Name of the file; `null` if the trace does not say.
     pub file: Option<String>,
-    /// What each rank does, by rank and time.
+    /// Classes of the single ranks, by rank and time.
     pub local: Vec<LocalClass>,
-    /// What the job does, by time.
+    /// Classes of the whole job, by time.
     pub global: Vec<GlobalClass>,
     /// Accesses that are in no class, since they are none of the program's data; `null` if there are none.
     pub aside: Option<Aside>,
-    /// What earlier runs did, known when the file is opened; `null` without a model that knows the file.
+    /// Behaviour of earlier runs, known when the file is opened; `null` without a model that knows the file.
     pub expected: Option<Expected>,
 }
 
@@ -89,7 +89,7 @@ pub struct Aside {
     pub largest_bytes: u64,
 }
 
-/// What a model of earlier runs says of a file before it is accessed.
+/// The forecast of a model of earlier runs for a file, before it is accessed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Expected {
@@ -123,11 +123,11 @@ pub struct ExpectedClass {
     pub passes: f64,
     /// Bytes moved.
     pub bytes: u64,
-    /// What to set because of it.
+    /// Settings that follow from it.
     pub advice: Vec<Advice>,
 }
 
-/// What one rank does to a file for a while.
+/// The access class of one rank in a file during one time window.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LocalClass {
@@ -155,7 +155,7 @@ pub struct LocalClass {
     pub classifier: Classifier,
 }
 
-/// What the job does to a file for a while.
+/// The access class of the whole job in a file during one time window.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GlobalClass {
@@ -181,7 +181,7 @@ pub struct GlobalClass {
     pub accesses: u64,
     /// Method that gave the local classes below.
     pub classifier: Classifier,
-    /// What to set because of it.
+    /// Settings that follow from it.
     pub advice: Vec<Advice>,
 }
 

@@ -117,7 +117,7 @@ pub enum ColorArg {
 }
 
 impl DfgArgs {
-    /// What is an event, and what a case.
+    /// The plan of a graph: the events, and how they are grouped into cases.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a time window that cannot be.

@@ -40,7 +40,7 @@ const RARE: [&str; 31] = [
     "all_remedies",
 ];
 
-/// What a command has beside its arguments: options that only `--help-all` lists, and two examples.
+/// Help of a command beside its arguments: options that only `--help-all` lists, and two examples.
 struct Page {
     command: &'static str,
     rare: &'static [&'static str],

@@ -24,7 +24,7 @@ const WRITTEN: [(&str, Content); 9] = [
 /// Commands whose `--output` is a trace.
 const WRITE_TRACES: [&str; 3] = ["convert", "generate", "watch"];
 
-/// What an argument of a command holds, if it is written.
+/// The content of the file that an argument names; `None` for arguments that name no output.
 fn content(command: &str, id: &str) -> Option<Content> {
     if id == "output" {
         return Some(if WRITE_TRACES.contains(&command) { Content::Trace } else { Content::Answer });

@@ -223,7 +223,7 @@ fn resume(follower: &mut Follower, path: &Path) -> Result<Option<Reading>> {
 
 /// Opens a file, a folder or standard input.
 fn open(a: &PredictArgs, before: Option<Reading>) -> Result<Box<dyn Source>> {
-    /// What standard output and standard error may be redirected to.
+    /// Devices that are standard output and standard error of the program itself, whatever they are redirected to.
     const OWN_STREAMS: [&str; 2] = ["/dev/stdout", "/dev/stderr"];
     let (path, reading) = (Path::new(&a.source), reading(a)?);
     let format = Some(a.format.as_str()).filter(|f| *f != "auto");
@@ -286,7 +286,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// What the arguments say of how the source is read.
+/// Options of reading, from the arguments.
 fn reading(a: &PredictArgs) -> Result<ReadOptions> {
     let limits = Limits::default().memory_bytes(1 << 30);
     let patterns = a.patterns.patterns()?;
@@ -296,7 +296,7 @@ fn reading(a: &PredictArgs) -> Result<ReadOptions> {
     Ok(ReadOptions::default().limits(limits).series(a.series.options()).patterns(patterns))
 }
 
-/// What the arguments say of how jobs are followed.
+/// The plan by which jobs are followed, from the arguments.
 fn plan(a: &PredictArgs) -> Plan {
     let options = Options::default().modes(a.mode.modes()).window(a.window).change(a.change);
     Plan {

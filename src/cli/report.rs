@@ -89,7 +89,7 @@ pub(super) fn run(a: &ReportArgs, given: Vec<String>) -> Result<u8> {
     Ok(worst)
 }
 
-/// What the page needs of a trace.
+/// Options of reading that suit the page.
 ///
 /// # Errors
 /// Of the arguments.
@@ -152,7 +152,7 @@ struct Pages<'a> {
     folder: Option<&'a Path>,
     names: PictureNames,
     runs: Vec<Run>,
-    /// What a comparison needs of the runs, if there are two.
+    /// Facts of the runs for a comparison, if there are two.
     facts: Vec<compare::Run>,
     pages: Vec<(String, html::Line)>,
 }

@@ -51,7 +51,7 @@ pub(super) fn run(a: &PredictArgs, stop: &AtomicBool) -> Result<()> {
     })
 }
 
-/// What one thread follows and another one draws.
+/// The state that one thread follows and another one draws.
 struct Shared(Mutex<Watched>);
 
 impl Shared {

@@ -1,4 +1,4 @@
-//! What `predict --tui` watches: the jobs of a source, of which one is drawn.
+//! The view of `predict --tui`: the jobs of a source, of which one is drawn.
 
 use std::collections::BTreeMap;
 

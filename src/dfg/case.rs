@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::sequence::EdgeCounts;
 use super::stats::StatsOf;
 
-/// What makes a case.
+/// The unit of an event log that makes one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
     /// A trace file, or a rank of a format that has all ranks in one file (section IV).

@@ -18,7 +18,7 @@ const UNMAPPED: Activity = Activity::MAX;
 pub struct Plan {
     /// Calls to activities.
     pub mapping: Mapping,
-    /// What makes a case.
+    /// The unit that makes one case.
     pub by: By,
     /// Only events that start at or after this time, in nanoseconds of the trace's clock.
     pub from_ns: Option<i64>,

@@ -33,7 +33,7 @@ pub struct EdgeRef {
     pub count: u64,
 }
 
-/// What only one group has.
+/// Activities and edges that only one group has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Exclusive {
@@ -99,9 +99,9 @@ pub struct Comparison {
     pub green: GroupTotals,
     /// All red cases.
     pub red: GroupTotals,
-    /// What only green cases have.
+    /// Activities and edges of green cases alone.
     pub only_green: Exclusive,
-    /// What only red cases have.
+    /// Activities and edges of red cases alone.
     pub only_red: Exclusive,
     /// Activities of either, those whose duration a case differs most first.
     pub activities: Vec<ActivityChange>,

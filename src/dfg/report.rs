@@ -1,4 +1,4 @@
-//! What programs read: schema `iophase.dfg.v1`.
+//! The report for other programs: schema `iophase.dfg.v1`.
 
 use schemars::JsonSchema;
 use serde::Serialize;

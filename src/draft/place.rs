@@ -1,4 +1,4 @@
-//! What an output may replace: never an input of the run, never a trace that this program did not write.
+//! Files that an output may replace: never an input of the run, never a trace that this program did not write.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -9,7 +9,7 @@ use crate::dfg::is_log;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{ALL, Format, Limits, Source, Visited, entries, foreign_content, probe};
 
-/// What an output holds.
+/// The content of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// An answer, a picture, a state: it replaces anything but a trace.
@@ -23,7 +23,7 @@ pub enum Content {
 pub struct Output {
     /// Where it is to be.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// The option that names it; none in a library.
     pub option: Option<String>,
@@ -73,7 +73,7 @@ impl Output {
         Error::new(ErrorKind::Usage, what).in_file(self.path.display().to_string()).remedy(remedy.into())
     }
 
-    /// What to write instead: an option takes the word after it, also the first of a list of traces.
+    /// The remedy: another name. An option takes the word after it, also the first of a list of traces.
     fn remedy(&self) -> String {
         match &self.option {
             Some(option) => format!("name another file: `{option} FILE`, or `{option} -` for standard output"),
@@ -140,11 +140,11 @@ pub(crate) fn is_answer(head: &[u8]) -> bool {
     after.is_some_and(|name| !name.starts_with(b"samples.")) || BEGINNINGS.iter().any(|b| head.starts_with(b))
 }
 
-/// What a run reads.
+/// The inputs of a run.
 struct Inputs<'p> {
     named: Visited,
     paths: &'p [PathBuf],
-    /// What is in those that are folders, once that is asked for.
+    /// The files in those that are folders, once they are needed.
     inside: Option<Visited>,
 }
 

@@ -1,4 +1,4 @@
-//! What was done with each file, from its counters or from the rows of the trace.
+//! Accesses to each file, from its counters or from the rows of the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::counts::{Count, Counted, Row};
 use super::outermost::outermost;
 use crate::record::{CounterModule, Counters, Data, FileId, Files, Numbered, Op, Timing, Trace, is_terminal};
 
-/// What was done with a file, or with several.
+/// Accesses to a file, or to several.
 #[derive(Debug, Clone)]
 pub struct FileFacts {
     /// The file, or the first of several.

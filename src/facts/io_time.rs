@@ -50,7 +50,7 @@ pub struct IoTime {
     pub run_s: f64,
     /// True if the time of everything that the ranks did is recorded.
     pub complete: bool,
-    /// What keeps the recording from being complete; `null` if nothing does.
+    /// The reason why the recording is not complete; `null` if it is.
     pub why: Option<String>,
     /// The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, `daos`, or `requests` where single requests
     /// are all that is known; `null` without times.
@@ -147,7 +147,7 @@ impl IoFacts {
 }
 
 impl IoTime {
-    /// What follows from the other values.
+    /// Derives the values that follow from the others.
     fn finish(&mut self) {
         self.complete = self.why.is_none();
         self.io_s = self.slowest_s.map(|s| s.low);

@@ -31,7 +31,7 @@ pub(super) enum Direction {
     Write,
 }
 
-/// What has to hold of the files of a finding; `rules.toml` explains each.
+/// A condition on the files of a finding; `rules.toml` explains each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum When {
@@ -74,7 +74,7 @@ pub(super) struct Rule {
     pub symptom: bool,
     #[serde(default)]
     pub correctness: bool,
-    /// What it is about, if not both.
+    /// The direction of the transfers concerned, if not both.
     pub direction: Option<Direction>,
     /// Processes that the job has at least.
     #[serde(default)]
@@ -141,7 +141,7 @@ pub(super) struct RemedyText {
     pub command: Option<String>,
     #[serde(default)]
     pub hints: BTreeMap<String, String>,
-    /// What to do, if there is neither command nor hint, and why.
+    /// Advice in words, if there is neither command nor hint, and the reason.
     pub why: String,
     #[serde(default)]
     pub url: String,

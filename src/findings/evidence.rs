@@ -105,7 +105,7 @@ impl<T: Copy + PartialOrd + Sub<Output = T>> Spans<T> {
     }
 }
 
-/// What is seen of a family of files.
+/// Ranks, byte ranges and times seen in a family of files.
 struct Place {
     /// The first ones, in order.
     ranks: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What a trace lacks, and how to record it: nothing that it has is asked for.
+//! Data that a trace lacks, and how to record them: nothing that it has is asked for.
 
 use super::book::{Book, Rule};
 use super::facts::Facts;

@@ -1,4 +1,4 @@
-//! What is offered against a finding: only what fits its files.
+//! Remedies offered against a finding: only those that fit its files.
 
 use std::collections::{HashMap, HashSet};
 

@@ -13,7 +13,7 @@ use crate::record::Warning;
 /// Name of the schema of [`Findings`].
 pub const FINDINGS_SCHEMA: &str = "iophase.findings.v2";
 
-/// What costs a smaller share of the run does not matter.
+/// Smaller shares of the run do not matter.
 pub(super) const MATTERS: f64 = 0.01;
 
 /// How much a finding matters.
@@ -225,7 +225,7 @@ pub struct RemedyReport {
     pub commands: Vec<String>,
     /// Hints of MPI-IO and of libraries: value by name.
     pub settings: BTreeMap<String, String>,
-    /// What to do, if there is neither command nor setting, and why.
+    /// Advice in words, if there is neither command nor setting, and the reason.
     pub why: String,
     /// Where it is described; empty if nowhere.
     pub url: String,

@@ -187,7 +187,7 @@ pub(super) struct Stripes {
     pub sampled: u64,
     /// Time of the writes at a change of the owner, of the rank with the most.
     pub time_s: f64,
-    /// What these writes took beyond other writes of their size (within a factor of 2), of the rank with the most.
+    /// Time that these writes took beyond other writes of their size (within a factor of 2), of the rank with the most.
     pub lost_s: Option<f64>,
     /// Some of these writes, by their rows.
     pub rows: Vec<u32>,
@@ -246,7 +246,7 @@ impl RequestFacts {
         Some(facts)
     }
 
-    /// What the requests of both directions cover, and how ranks share it.
+    /// Coverage of the files by the requests of both directions, and how ranks share it.
     fn places(&mut self, rows: &Requests, orders: &[Cow<'_, [u32]>; 2], runs: Runs, stripe: u64) {
         let RequestFacts { directions: [reads, writes], stripes, several: shared, streams, .. } = self;
         let (streams, [of_reads, of_writes]) = (&*streams, &runs);

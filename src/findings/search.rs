@@ -43,7 +43,7 @@ fn periods(trace: &Trace) -> Option<Report> {
     analysis::analyze(trace, &options).ok().map(|a| a.report)
 }
 
-/// What is looked for in a trace.
+/// A search for findings in a trace.
 pub struct Search<'a> {
     trace: &'a Trace,
     options: &'a Options,
@@ -54,7 +54,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// What the options ask for.
+    /// The search that the options ask for.
     ///
     /// # Errors
     /// As [`find`](super::find).

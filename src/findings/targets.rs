@@ -11,7 +11,7 @@ use crate::transform::upper_median;
 /// Rates kept of a target and class of size.
 const KEPT: usize = 1 << 14;
 
-/// What lies on one target alone, of sizes within a factor of two.
+/// Transfers to one target alone, of sizes within a factor of two.
 #[derive(Debug, Default)]
 struct Class {
     /// Seconds per byte.
@@ -20,7 +20,7 @@ struct Class {
     of_ranks: BTreeMap<u32, (f64, u64)>,
 }
 
-/// What a target moved.
+/// Transfers to and from a target.
 #[derive(Debug, Default)]
 pub(super) struct Target {
     pub bytes: u64,

@@ -244,7 +244,7 @@ impl Planted {
     }
 }
 
-/// What is planted, in closed form.
+/// The planted faults, in closed form.
 fn plans() -> Vec<Planted> {
     // 15 large requests in half a second; the small ones would take as long as their bytes need at that rate
     let large = 15.0 * SIZE / 0.5;
@@ -673,7 +673,7 @@ fn only(trace: &Trace, code: &str) -> Finding {
     found.findings.remove(0)
 }
 
-/// What is offered: commands, settings, prose.
+/// The remedies offered: commands, settings, prose.
 fn offered(f: &Finding) -> String {
     let text = |r: &RemedyReport| format!("{:?} {:?} {}", r.commands, r.settings, r.why);
     f.remedies.iter().map(text).collect()

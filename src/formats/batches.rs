@@ -32,7 +32,7 @@ pub struct RowBatch {
     pub starts_over: bool,
 }
 
-/// What the reader hands over.
+/// A message of the reader.
 enum Handed {
     Rows(Box<NamedRows>),
     /// The rest of the trace, once there is no further row.

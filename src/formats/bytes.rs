@@ -30,7 +30,7 @@ pub(super) struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
     order: ByteOrder,
-    /// What they are, for messages.
+    /// Name of these bytes in messages.
     what: &'static str,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Event<'l, A = &'l [u8]> {
     pub args: A,
 }
 
-/// What is made of the member `args`.
+/// A value made of the member `args`.
 pub(super) trait Args<'l>: Default {
     /// Reads the value that comes next.
     ///

@@ -6,9 +6,9 @@ use super::lines::lines;
 
 /// A format that is known and not read.
 pub(super) struct Foreign {
-    /// What the input is, as an error says it.
+    /// Description of the input in errors.
     pub what: &'static str,
-    /// What to do instead.
+    /// Advice on how to analyse it all the same.
     pub remedy: &'static str,
     is: fn(&[u8]) -> bool,
 }

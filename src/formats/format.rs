@@ -40,7 +40,7 @@ pub trait Format: Sealed + Sync {
     /// Those of the sink.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
 
-    /// What the (decompressed) first bytes of an input say of it and of its job: what is left of a trace that cannot be read.
+    /// Header and job from the (decompressed) first bytes of an input: all that is left of a trace that cannot be read.
     fn outline(&self, head: &[u8]) -> Option<(Header, Option<Job>)> {
         let _ = head;
         None

@@ -18,7 +18,7 @@ use crate::record::Op;
 pub struct IoNames(Vec<(Option<Op>, String)>);
 
 impl IoNames {
-    /// What the events of a name or category do, if they are I/O; [`Op::Other`] if that is not known.
+    /// The operation of events of a name or category, if they are I/O; [`Op::Other`] if it is not known.
     pub(super) fn op(&self, name: &[u8], category: &[u8]) -> Option<Op> {
         let last = last_part(name);
         let fits = |pattern: &String| [name, last, category].iter().any(|text| matches(pattern.as_bytes(), text));

@@ -78,7 +78,7 @@ pub use rates::{Stamp, ValueKind};
 pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;
 
-/// What a file is that is known by its first bytes, and not read.
+/// The kind of a file that is known by its first bytes, and not read.
 pub(crate) fn foreign_content(head: &[u8]) -> Option<&'static str> {
     foreign::recognise(head).map(|known| known.what)
 }

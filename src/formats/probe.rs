@@ -136,7 +136,7 @@ pub fn open_once(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
     Source::once("-", Box::new(io::stdin()), limits, look).map_err(|e| e.in_file("-"))
 }
 
-/// What the first bytes of an input say of it and of its job, also where the rest cannot be read; `None` if they say nothing.
+/// Header and job from the first bytes of an input, also where the rest cannot be read; `None` if they do not say.
 pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
     let format = ALL.iter().find(|f| f.sniff(source.head()) == Sniff::Yes)?;
     let (header, mut job) = format.outline(source.head())?;
@@ -171,7 +171,7 @@ fn is_text(head: &[u8]) -> bool {
     !is_json && head.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
 }
 
-/// What each format expects and an input of no known format does not have: names of formats and reasons.
+/// Features that each format expects and an input of no known format lacks: names of formats and reasons.
 pub fn mismatches(source: &Source) -> Vec<(&'static str, &'static str)> {
     let reason = |format: &&'static dyn Format| match format.sniff(source.head()) {
         Sniff::No(why) | Sniff::Unsupported(why) => Some((format.name(), why)),

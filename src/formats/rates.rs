@@ -10,7 +10,7 @@ use crate::record::Warning;
 use crate::transform::upper_median;
 use crate::units::{counted, seconds};
 
-/// What a value says.
+/// Meaning of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub(crate) struct Spread {
     pub(crate) step_s: f64,
 }
 
-/// What [`spread`] met.
+/// Irregularities that [`spread`] met.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Met {
     /// Times a counter fell and went on from there.
@@ -84,7 +84,7 @@ impl Met {
         self.longest_gap_s = self.longest_gap_s.max(seconds);
     }
 
-    /// What was made of counters that fell.
+    /// Warnings about counters that fell.
     pub(crate) fn falls(&self) -> impl Iterator<Item = Warning> {
         let times = |n: u64| counted(n, "time");
         let restarts = (self.restarts > 0).then(|| {
@@ -185,7 +185,7 @@ impl Counter {
         }
     }
 
-    /// What may have moved in so many seconds, by the steps so far.
+    /// The most that can have moved in so many seconds, by the steps so far.
     fn longest_step(&self, seconds: f64, step_s: f64) -> f64 {
         LONGER * self.most * (seconds / step_s).max(1.0)
     }
@@ -231,7 +231,7 @@ fn too_fast(from: (f64, f64), to: (f64, f64)) -> bool {
 ///
 /// `times` rise and are finite; `values` are as many, NaN (or infinite) where there is none.
 ///
-/// What moved between two values of a [`Counter`] is spread over all the time between them, also over a gap; its first value says
+/// The difference between two values of a [`Counter`] is spread over all the time between them, also over a gap; its first value says
 /// nothing. A rate or an amount belongs to one step, the distance to the neighbour; where that is a gap, and at the open end, to the usual
 /// step.
 pub(crate) fn spread(times: &[f64], values: &[f64], how: Spread, mut each: impl FnMut(f64, f64, f64)) -> Met {
@@ -346,7 +346,7 @@ mod tests {
         (out, met)
     }
 
-    /// What a counter read every second moved, and what was met.
+    /// The stretches of a counter that was read every second, and the irregularities met.
     fn counted_of(values: &[f64]) -> (Vec<(f64, f64, f64)>, Met) {
         let times: Vec<f64> = (0..values.len()).map(|i| i as f64).collect();
         all(ValueKind::Cumulative, Stamp::End, &times, values)

@@ -16,7 +16,7 @@ use crate::remedy::Remedy;
 /// Bytes of the start of an input that probing may look at.
 pub const HEAD_BYTES: usize = 64 << 10;
 
-/// What to try with an input that has to be kept whole.
+/// Remedy for an input that has to be kept whole.
 const STORE_IT: &str = "store the input in a file, and name the file";
 
 #[derive(Debug, Clone)]

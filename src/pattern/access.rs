@@ -1,4 +1,4 @@
-//! What the detector sees of a request.
+//! An access: the view that the detector has of a request.
 
 use crate::record::{FileId, Op, Request, UNKNOWN_OFFSET};
 

@@ -13,7 +13,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks keys of chains: the number of their stream, not of a lane.
 pub(super) const CHAIN: u32 = 1 << 31;
 
-/// What an automaton follows.
+/// The accesses that an automaton follows.
 #[derive(Debug)]
 pub(super) enum Course {
     /// Accesses of one size in nested loops.

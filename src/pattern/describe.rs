@@ -27,7 +27,7 @@ type Pools = Table<(FileId, Op, Option<u64>), Pool>;
 /// Different accesses of a file and an operation.
 type AllTiles = Table<(FileId, Op), Tiles>;
 
-/// What one rank did.
+/// The pieces of one rank.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     nests: Vec<Piece>,
@@ -106,7 +106,7 @@ pub(super) fn describe(ranks: impl Iterator<Item = Ended>, across: bool, keep: b
     let prices = Prices { pools, tiles: tiles.into_iter().map(|(k, t)| (k, t.count())).collect() };
     nests.par_iter_mut().for_each(|p| p.order = prices.order(p));
     let (mut patterns, rest) = prices.judge(nests, &[]);
-    // What one rank does too little of to tell may be plain over all ranks.
+    // Accesses too few to show a pattern in one rank may show one over all ranks.
     let (mut candidates, mut rest) = if across { joined(rest, |_| true) } else { (Vec::new(), rest) };
     let (lone, singles) = lone_accesses(singles, &prices);
     candidates.extend(lone);

@@ -61,7 +61,7 @@ impl Detector {
 /// Ranks that are ended at once. Of a million ranks, what the others need is kept no longer than it is used.
 const AT_ONCE: usize = 1 << 12;
 
-/// What comes of each of them, made in parallel, `at_once` at a time.
+/// The results of `make` for each of them, made in parallel, `at_once` at a time.
 fn in_parallel<T: Send, E: Send>(
     all: impl IntoIterator<Item = T>,
     at_once: usize,

@@ -1,4 +1,4 @@
-//! What was found.
+//! The result of a search for patterns.
 
 use super::access::Access;
 use super::cost::{Pool, saved_alone};
@@ -6,7 +6,7 @@ use super::pattern::Pattern;
 use super::piece::Piece;
 use super::thresholds::LIMITS;
 
-/// What was found.
+/// Patterns, and the accesses outside them.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Found {

@@ -1,4 +1,4 @@
-//! What the detector may keep, shared out among the ranks.
+//! Memory of the detector, shared out among the ranks.
 
 /// Bounds of one rank.
 #[derive(Debug, Clone, Copy)]

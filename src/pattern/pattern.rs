@@ -145,7 +145,7 @@ impl Pattern {
         self.ranks
     }
 
-    /// What follows each access at the same place, where that is another operation: a read-modify-write. Its innermost loop
+    /// The operation that follows each access at the same place, where it is another one: a read-modify-write. Its innermost loop
     /// goes through the two.
     pub fn then(&self) -> Option<Op> {
         self.then

@@ -1,4 +1,4 @@
-//! What a rank did in a file with one operation, as far as it is one loop nest: the unit that descriptions are built from.
+//! One loop nest of a rank in a file with one operation: the unit that descriptions are built from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Ranks {
     pub step: u32,
 }
 
-/// What one pass of the innermost loop accesses.
+/// The accesses of one pass of the innermost loop.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Body {
     /// One access of this many bytes.
@@ -110,7 +110,7 @@ pub(super) struct Piece {
     pub uneven_ranks: u32,
 }
 
-/// What pieces that can be joined have in common.
+/// The common shape of pieces that can be joined.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Shape {
     pub body: Vec<(u64, u32)>,
@@ -204,7 +204,7 @@ impl Piece {
         self.turns.iter().fold(self.body.bytes(), |n, t| n.saturating_mul(t.count))
     }
 
-    /// What it has in common with pieces that it can be joined with; `None` for a chain whose sizes were not kept.
+    /// The shape it shares with pieces that it can be joined with; `None` for a chain whose sizes were not kept.
     pub fn shape(&self) -> Option<Shape> {
         let body = match &self.body {
             Body::One(size) => vec![(*size, 1)],

@@ -32,7 +32,7 @@ fn is_old(s: &Single, now: &Single, age: Age) -> bool {
     now.in_stream - s.in_stream > age.records || now.start - s.start > age.seconds
 }
 
-/// What the rank does in one file with one operation.
+/// The accesses of the rank to one file with one operation.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub op: Op,
@@ -757,7 +757,7 @@ impl Predictor {
             + self.streams.iter().map(|s| s.closed_chains.len()).sum::<usize>();
     }
 
-    /// What an automaton took becomes pieces.
+    /// Turns the accesses that an automaton took into pieces.
     fn settle(&mut self, automaton: Automaton) {
         let stream = &mut self.streams[automaton.stream as usize];
         let source = Source { op: stream.op, rank: self.rank, file: stream.file };

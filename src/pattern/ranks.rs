@@ -1,4 +1,4 @@
-//! What evenly spaced ranks do alike is one pattern with an outermost loop through the ranks.
+//! Equal pieces of evenly spaced ranks become one pattern with an outermost loop through the ranks.
 
 use rayon::prelude::*;
 
@@ -7,7 +7,7 @@ use super::table::Table;
 use super::thresholds::LIMITS;
 use crate::record::{FileId, Op};
 
-/// What pieces that ranks may make together have in common.
+/// The common properties of pieces that ranks may make together.
 fn kind(p: &Piece) -> Option<(FileId, Op, Option<Op>, Shape)> {
     Some((p.file, p.op, p.then, p.shape().filter(|_| p.ranks.is_none())?))
 }

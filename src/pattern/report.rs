@@ -55,7 +55,7 @@ pub struct PatternPeriod {
 pub struct PatternReport {
     /// Whether the accesses read or write.
     pub op: Direction,
-    /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose
+    /// The operation right after each access to the same bytes, where it is another one: a read-modify-write, whose
     /// innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.
     #[serde(default)]
     pub then: Option<Direction>,
@@ -182,7 +182,7 @@ pub struct Coverage {
 pub struct PatternGroup {
     /// Whether the accesses read or write.
     pub op: Direction,
-    /// What is done right after each access to the same bytes; `null` for patterns of one operation.
+    /// The operation right after each access to the same bytes; `null` for patterns of one operation.
     pub then: Option<Direction>,
     /// Type of the patterns.
     pub kind: Kind,

@@ -15,7 +15,7 @@ fn key(a: &Access) -> Key {
 /// [`Options::keep_unmatched`](super::Options::keep_unmatched) keep, and memory for all accesses.
 ///
 /// # Errors
-/// What differs, in words.
+/// The difference, in words.
 pub fn verify(found: &Found, accesses: impl Iterator<Item = Access>) -> Result<(), String> {
     let mut before: Vec<Key> = accesses.map(|a| key(&a)).collect();
     let mut after: Vec<Key> = found.unmatched.iter().map(key).collect();

@@ -8,7 +8,7 @@ use super::names::{CallId, FileId};
 use super::trace::Data;
 use crate::error::Result;
 
-/// What a call does to a file.
+/// The operation of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -56,7 +56,7 @@ pub const UNKNOWN_OFFSET: u64 = u64::MAX;
 /// One row of [`Requests`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request {
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Name of the call.
     pub call: CallId,
@@ -97,7 +97,7 @@ impl Default for Request {
 /// Every reader upholds: `start` and `end` are finite and `start <= end`.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
-    /// What each does.
+    /// The operation of each.
     pub op: Column<Op>,
     /// Call names.
     pub call: Column<CallId>,

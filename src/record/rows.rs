@@ -16,7 +16,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// What it does.
+    /// The operation.
     pub fn op(&self) -> Op {
         match self {
             Row::Request(r) => r.op,

@@ -39,7 +39,7 @@ impl Layer {
     }
 }
 
-/// What one row of the data stands for, and so how exact its times are.
+/// The kind of one row of the data, which decides how exact its times are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ pub enum ClockKind {
     Trace,
 }
 
-/// What the times of a trace count from.
+/// The zero of the times of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Clock {
@@ -218,7 +218,7 @@ pub struct LayerSummary {
     pub last_s: Option<f64>,
 }
 
-/// What was lost, left out or bent on the way from the file to the data.
+/// Losses on the way from the file to the data: records lost, left out or corrected.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Quality {
@@ -249,7 +249,7 @@ pub struct Impossible {
     pub module: String,
     /// Full name of the counter, such as `MPIIO_BYTES_WRITTEN`.
     pub counter: &'static str,
-    /// What its value is: `negative`, `too large`, `not finite` or `before its start`.
+    /// The fault of its value: `negative`, `too large`, `not finite` or `before its start`.
     pub value: &'static str,
     /// Number of records with such a value.
     pub records: u64,
@@ -289,7 +289,7 @@ pub struct Warning {
     pub code: String,
     /// Description in one sentence.
     pub message: String,
-    /// What to do about it; `null` if nothing can be done.
+    /// Remedy; `null` if nothing can be done.
     pub remedy: Option<Remedy>,
 }
 
@@ -324,7 +324,7 @@ impl Warning {
     }
 }
 
-/// What the file says of itself.
+/// Facts from the header of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Header {
@@ -343,7 +343,7 @@ pub struct Trace {
     pub path: String,
     /// Name of the format in the registry.
     pub format: &'static str,
-    /// What the file says of itself.
+    /// Facts from the header of the file.
     pub header: Header,
     /// Facts about the job, if the format has them.
     pub job: Option<Job>,
@@ -351,7 +351,7 @@ pub struct Trace {
     pub layer: Option<Layer>,
     /// Processes of the job if the format says, else the number of ranks seen.
     pub ranks: u64,
-    /// What its times count from.
+    /// The zero of its times.
     pub clock: Clock,
     /// Whole seconds to add to every time of `data` to be on the trace's own clock. Keeps epoch stamps exact in `f64`.
     pub origin_s: i64,
@@ -361,7 +361,7 @@ pub struct Trace {
     pub calls: Calls,
     /// The rows.
     pub data: Data,
-    /// What a row stands for.
+    /// The kind of a row.
     pub timing: Timing,
     /// Width of the bins in seconds, for heatmaps; the usual step between two readings of a counter.
     pub bin_s: Option<f64>,
@@ -375,9 +375,9 @@ pub struct Trace {
     pub counters: Option<Box<Counters>>,
     /// Host of each rank, where the format says.
     pub hosts: BTreeMap<u32, Arc<str>>,
-    /// What was lost or bent.
+    /// Losses between the file and the data.
     pub quality: Quality,
-    /// What a person should know.
+    /// Warnings to read before the numbers are trusted.
     pub warnings: Vec<Warning>,
 }
 

@@ -93,7 +93,7 @@ fn advice<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Advice>, style
     }
 }
 
-/// What was known when the file was opened.
+/// The forecast from earlier runs, known when the file was opened.
 fn expected(out: &mut String, e: &Expected) {
     let mut classes: Vec<String> =
         e.global.iter().take(CLASSES).map(|c| format!("{} {}", c.sequentiality.name(), c.mix.name())).collect();

@@ -89,7 +89,7 @@ fn number(f: &Findings) -> String {
     }
 }
 
-/// What is said of findings that are counted and not listed.
+/// Words after the number of findings that are counted and not listed.
 pub(super) const MINOR: &str = " below 1 % of the run";
 
 /// The evidence, else the title.
@@ -97,7 +97,7 @@ fn said(x: &Finding) -> &str {
     if x.detail.is_empty() { &x.title } else { &x.detail }
 }
 
-/// What a finding costs: `lost` or `time`, and seconds.
+/// The cost of a finding: `lost` or `time`, and seconds.
 pub(super) fn cost(x: &Finding) -> Option<(&'static str, f64)> {
     let some = |word, s: Option<f64>| s.filter(|s| *s > 0.0).map(|s| (word, s));
     some("lost", x.lost_s).or_else(|| some("time", x.time_s))

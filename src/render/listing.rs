@@ -19,7 +19,7 @@ pub struct Cell {
     /// The exact value, of a number or of a name.
     value: Option<String>,
     is_number: bool,
-    /// What a page shows where the pointer rests.
+    /// Text that a page shows where the pointer rests.
     note: Option<String>,
     bar: Option<f64>,
     more: Vec<String>,
@@ -53,7 +53,7 @@ impl Cell {
         Cell { is_number: true, ..Cell::text(text) }
     }
 
-    /// What is not known.
+    /// A value that is not known.
     pub fn unknown() -> Cell {
         Cell::text("-")
     }

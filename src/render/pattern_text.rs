@@ -121,7 +121,7 @@ fn groups(out: &mut String, groups: &[PatternGroup]) {
     }
 }
 
-/// What a group does, without its files and its period.
+/// The walk of a group, without its files and its period.
 pub(super) fn walk(g: &PatternGroup) -> String {
     let size = g.access_size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
     let (records, ranks) = (units::counted(g.records, "request"), units::counted(g.ranks, "rank"));

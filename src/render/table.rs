@@ -118,7 +118,7 @@ fn csv_name(name: &str, exact: bool) -> String {
     if is_formula(name) && !exact { format!("'{name}") } else { name.to_owned() }
 }
 
-/// What both forms show of a signal, each as text for people and exactly: from the job to the verdict.
+/// Fields of a signal in both forms, each as text for people and exactly: from the job to the verdict.
 fn fields(r: &Report, s: &SignalReport) -> [[String; 2]; 10] {
     fn known<T: Copy + ToString>(x: Option<T>, text: impl Fn(T) -> String) -> [String; 2] {
         x.map_or_else(|| ["-".into(), String::new()], |x| [text(x), x.to_string()])

@@ -71,7 +71,7 @@ pub(super) fn zero_s(r: &Report) -> f64 {
     if far { start } else { 0.0 }
 }
 
-/// What the times in the text count from; with `-v` as a time of day, too.
+/// The zero of the times in the text; with `-v` as a time of day, too.
 fn clock(out: &mut String, r: &Report, zero_s: f64, style: Style) {
     let wall = match (r.clock.unix_s(zero_s), r.clock.kind) {
         (Some(t), _) => Some(units::utc(t)),
@@ -250,7 +250,7 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
     }
 }
 
-/// What an option has asked for.
+/// Results that an option has asked for.
 fn requested(out: &mut String, s: &SignalReport, style: Style) {
     for c in &s.components {
         let (factor, prefix) = units::si_prefix(c.frequency_hz);
@@ -321,7 +321,7 @@ fn job(out: &mut String, job: Option<&Job>) {
     }
 }
 
-/// What a trace holds, as text.
+/// The content of a trace, as text.
 pub fn info(i: &Info, style: Style) -> String {
     let mut out = String::new();
     let version = i.version.as_ref().map_or(String::new(), |v| format!(" {v}"));

@@ -25,7 +25,7 @@ pub(super) struct Job {
     found: Mutex<Option<Arc<Found>>>,
 }
 
-/// What the blocks so far have shown of a job.
+/// Findings about a job from the blocks so far.
 pub(super) struct Found {
     pub(super) snapshot: Snapshot,
     /// Bytes read and written.
@@ -48,7 +48,7 @@ impl Job {
     }
 }
 
-/// What follows a job, and its live view.
+/// The follower of a job, and its live view.
 pub(super) struct Following {
     follower: Follower,
     view: View,
@@ -112,12 +112,12 @@ impl Jobs {
         locked(&self.places).1.keys().cloned().collect()
     }
 
-    /// What was found last of a job.
+    /// The last findings about a job.
     pub(super) fn found(&self, name: &str) -> Option<Arc<Found>> {
         locked(&self.places).1.get(name).and_then(|p| locked(&p.job.found).clone())
     }
 
-    /// What was found last of each job.
+    /// The last findings about each job.
     pub(super) fn all_found(&self) -> Vec<(String, Arc<Found>)> {
         let places = locked(&self.places);
         places.1.iter().filter_map(|(name, p)| Some((name.clone(), locked(&p.job.found).clone()?))).collect()

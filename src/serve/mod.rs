@@ -108,7 +108,7 @@ struct News {
     snapshot: Arc<str>,
 }
 
-/// What all requests share.
+/// State that all requests share.
 #[derive(Clone)]
 struct Shared {
     bounds: Arc<Bounds>,

@@ -218,7 +218,7 @@ struct Width {
     width: Option<u32>,
 }
 
-/// What a job is like now as SVG, in the colours of the page.
+/// The current figure of a job as SVG, in the colours of the page.
 async fn figure_of(
     State(shared): State<Shared>,
     Path(name): Path<String>,

@@ -29,7 +29,7 @@ pub enum Error {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The rule.
         rule: String,
     },
 }

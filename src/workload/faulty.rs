@@ -194,7 +194,7 @@ impl Job {
     }
 }
 
-/// What a rank does in a burst.
+/// The part of a rank in a burst.
 struct Turn<'j> {
     job: &'j Job,
     rank: u32,

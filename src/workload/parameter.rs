@@ -63,7 +63,7 @@ impl Kind {
     /// The value that `text` stands for.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// The kind of value that was expected.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         let real = || text.parse::<f64>().ok().filter(|x| x.is_finite());
         let whole = |t: &str| t.trim().parse::<u64>().ok();

@@ -19,7 +19,7 @@ use iophase_fleet::{batch, forecast, make_logs, page, regressions, tables, worke
 #[command(name = "iophase-fleet", bin_name = "iophase fleet", version, about, max_term_width = 110, after_help = HELP)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Cli {
-    /// What is done with a fleet that exists
+    /// Queries and exports of a fleet that exists
     #[command(subcommand)]
     command: Option<Command>,
     /// Logs
@@ -78,7 +78,7 @@ enum Command {
     },
     /// I/O that is expected of jobs that run now, by minute
     Forecast(forecast::Arguments),
-    /// What got worse: the last runs of each application, user and size against those before
+    /// Runs that got worse: the last ones of each application, user and size against those before
     Regressions(regressions::Arguments),
     /// Few large files in place of those of every batch
     Compact {

@@ -39,7 +39,7 @@ pub enum Depth {
     Full,
 }
 
-/// What decides the rows of a log.
+/// Settings that decide the rows of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// How much is done.
@@ -255,7 +255,7 @@ impl Extractor {
         }
     }
 
-    /// What header and job say of a log.
+    /// The row of a log from its header and job.
     fn header_row(&self, format: &str, header: &iophase::record::Header, job: Option<&Job>) -> LogRow {
         let command = job.and_then(|j| j.executable.as_deref());
         let shown = |c: &str| match self.settings.commands {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Time, table};
 
-/// What became of a log.
+/// The outcome of reading a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -107,7 +107,7 @@ table! {
         pub modules: Vec<String>,
         /// Parts of the log that are known to be incomplete.
         pub incomplete: Vec<String>,
-        /// What the times of the signal are exact to: request, phase, heatmap or counter.
+        /// The source of the times of the signal, which decides how exact they are: request, phase, heatmap or counter.
         pub timing: Option<String>,
         /// Seconds in I/O of the slowest rank, at least, in the outermost layer that recorded each file.
         pub io_s: Option<f64>,

@@ -40,7 +40,7 @@ pub struct Column {
     pub name: &'static str,
     /// Its type in Arrow.
     pub data_type: DataType,
-    /// What it holds.
+    /// Its description.
     pub doc: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Column {
 pub trait Table: Sized {
     /// Name of the table.
     const NAME: &'static str;
-    /// What one row stands for.
+    /// Description of one row.
     const DOC: &'static str;
     /// The columns.
     fn columns() -> Vec<Column>;
@@ -138,7 +138,7 @@ pub struct LogRows {
 pub struct Description {
     /// Its name.
     pub name: &'static str,
-    /// What one row stands for.
+    /// Description of one row.
     pub doc: String,
     /// Its columns, those of every table first.
     pub columns: Vec<Column>,

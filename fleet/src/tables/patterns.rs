@@ -7,7 +7,7 @@ table! {
     pub struct PatternRow = "patterns" {
         /// Read or write.
         pub op: Option<String>,
-        /// What follows each access on the same bytes, where that is another operation.
+        /// The operation that follows each access on the same bytes, where it is another one.
         pub followed_by: Option<String>,
         /// Kind: contiguous, fixed-strided, kd-strided, sequential.
         pub kind: Option<String>,

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long samples wait for others. Waking the thread that takes them costs as much as a reading.
 const HOLD: Duration = Duration::from_millis(20);
 
-/// What the sampler tells.
+/// A message of the sampler.
 pub(super) enum Event {
     /// Samples with bytes, and processes that are new among them: rank, number, name.
     Samples(Vec<Interval>, Vec<(u32, u32, String)>),
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Ended(Ending, Option<u8>),
 }
 
-/// What is watched.
+/// The program that is watched.
 pub(super) enum Target {
     /// A command, which is a child.
     Command(Child),

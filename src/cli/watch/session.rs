@@ -181,7 +181,7 @@ impl Source for Counters {
     }
 }
 
-/// What is shown while the program runs.
+/// The output while the program runs.
 struct Shown {
     line: LiveLine,
     predictions: PredictionLines,

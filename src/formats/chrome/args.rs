@@ -1,4 +1,4 @@
-//! What the arguments of an event say.
+//! The arguments of an event.
 
 use crate::formats::event;
 use crate::formats::json::Scan;
@@ -39,7 +39,7 @@ const BYTES: [&[u8]; 7] = [b"ret", b"bytes", b"size", b"count", b"nbytes", b"len
 /// Keys of a path, the best first.
 const PATHS: [&[u8]; 5] = [b"fname", b"path", b"file", b"filename", b"file_name"];
 
-/// What `args` say about a transfer.
+/// Facts about a transfer from `args`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Details<'l> {
     pub amount: Amount,

@@ -154,7 +154,7 @@ struct Reading<'s> {
     cut: bool,
 }
 
-/// What follows a stretch of events.
+/// The part after a stretch of events.
 enum Next {
     Events,
     /// The end of the array.
@@ -346,7 +346,7 @@ fn clock(origin_s: i64, base_ns: Option<f64>) -> Clock {
     }
 }
 
-/// What a person should know of the choice of events.
+/// Warnings about the choice of events.
 fn warnings(rows: &Rows<'_>, content: Content, lost: u64) -> Vec<Warning> {
     let mut list = Vec::new();
     let mut add = |w: Warning| list.push(w);

@@ -19,7 +19,7 @@ struct Open {
     /// Hash of its name.
     name: u64,
     at_ns: i64,
-    /// What it is, if it is I/O.
+    /// The transfer, if the event is I/O.
     io: Option<Io>,
 }
 
@@ -128,7 +128,7 @@ impl Pairs {
         ended.map(|o| (o.at_ns, o.io))
     }
 
-    /// What is open at the end of a document never ends.
+    /// Gives up events that are open at the end of a document: they never end.
     pub(super) fn close(&mut self) {
         self.open.clear();
         self.unmatched += std::mem::take(&mut self.count) as u64;

@@ -19,7 +19,7 @@ use crate::record::{
     UNKNOWN_OFFSET,
 };
 
-/// What an event that is I/O does.
+/// The transfer or call of an event that is I/O.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Io {
     op: Op,
@@ -29,7 +29,7 @@ pub(super) struct Io {
     amount: Amount,
 }
 
-/// What the rows of a trace are.
+/// The kind of the rows of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// Transfers with a number of bytes.
@@ -42,7 +42,7 @@ pub(super) enum Content {
     Nothing,
 }
 
-/// What has to be known of a trace before its rows can be given as they come.
+/// Facts about a trace that are needed before its rows can be given as they come.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) content: Option<Content>,
@@ -277,7 +277,7 @@ impl<'o> Rows<'o> {
         offset
     }
 
-    /// What an event does, if it is I/O.
+    /// The transfer or call of an event, if it is I/O.
     fn io(&mut self, event: &Event<'_>) -> Option<Io> {
         let last = last_part(event.name);
         let (op, chosen) = match &self.options.io_names {
@@ -390,7 +390,7 @@ impl<'o> Rows<'o> {
         }
     }
 
-    /// What the trace holds, by all events so far.
+    /// The kind of the rows, by all events so far.
     pub(super) fn content(&self) -> Content {
         match (self.transfers, self.counters.samples, self.timed) {
             (0, 0, 0) => Content::Nothing,
@@ -438,7 +438,7 @@ impl<'o> Rows<'o> {
         sink.take(Batch { binned: true, ..batch })
     }
 
-    /// What the rows should have been given by; `None` if they were.
+    /// The plan by which the rows should have been given; `None` if they were.
     pub(super) fn again(&self) -> Option<Plan> {
         let content = self.content();
         let renumbered = self.processes.renumbered();

@@ -22,7 +22,7 @@ impl<R: Read> Ahead<R> {
         Ahead { reader, block, buffer: Vec::new(), start: 0, position: 0, ended: false, error: None }
     }
 
-    /// What is read and not consumed.
+    /// Bytes read and not consumed.
     pub fn data(&self) -> &[u8] {
         &self.buffer[self.start..]
     }

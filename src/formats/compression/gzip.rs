@@ -86,7 +86,7 @@ mod tests {
         Unpacked::new(Compression::Gzip, bytes, how)
     }
 
-    /// What came before the end or an error, and whether there was one.
+    /// The bytes before the end or an error, and whether there was an error.
     fn all(mut reader: impl Read) -> (Vec<u8>, bool) {
         let (mut bytes, mut block) = (Vec::new(), [0; 777]);
         loop {

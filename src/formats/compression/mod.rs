@@ -185,7 +185,7 @@ impl<R: Read> Unpacked<R> {
         Ok(())
     }
 
-    /// What the error of a decompressor says of the input.
+    /// The error of the input behind an error of the decompressor.
     fn failure(&self, source: &mut Ahead<R>, e: io::Error) -> io::Error {
         if let Some(of_input) = source.take_error() {
             return of_input;
@@ -252,7 +252,7 @@ impl<R: Read> Member<R> {
         }
     }
 
-    /// What follows it, once it has ended.
+    /// The input behind the member, once the member has ended.
     fn into_source(self) -> Ahead<R> {
         match self {
             Member::Gzip(m) => m.into_inner(),

@@ -29,7 +29,7 @@ pub trait LineFormat: Sync {
     /// The record in a line, which has no line end.
     ///
     /// # Errors
-    /// What a line has to be. The line is counted and left out; an input without any other is an error.
+    /// The rule that the line breaks. The line is counted and left out; an input without any other is an error.
     fn record<'l>(&self, line: &'l [u8]) -> std::result::Result<RecordFields<'l>, &'static str>;
 
     /// True for lines without a record: by default blank ones, and those that begin with `#`.

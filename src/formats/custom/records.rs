@@ -241,7 +241,7 @@ pub(super) fn csv<'s, 'o>(
     Ok((reading, columns.map_err(|e| if is_no_header(&e) { e.remedy(NAME_COLUMNS) } else { e })?))
 }
 
-/// What to do about a header that is none.
+/// Remedy for a first line that is no header.
 pub(super) const NAME_COLUMNS: &str = "name the columns in the first line";
 
 /// Opens JSON Lines.

@@ -252,7 +252,7 @@ pub struct CounterTable {
     pub version: u32,
     /// The records, in the order of the log.
     pub records: Vec<CounterRecord>,
-    /// What else the region held.
+    /// Bytes of the region beside the records.
     pub walked: Walked,
     /// Names of counters that this version does not have.
     pub absent: Vec<&'static str>,

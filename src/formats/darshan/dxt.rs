@@ -210,7 +210,7 @@ pub(super) fn walk_parts<V: Visitor + Send>(log: &Log, slot: &Slot, visitor: imp
 /// A DXT record with its segments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DxtRecord {
-    /// What comes before the segments.
+    /// The header before the segments.
     pub header: DxtHeader,
     /// Write segments in the order of the log.
     pub writes: Vec<Segment>,

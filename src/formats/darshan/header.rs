@@ -339,7 +339,7 @@ impl Header {
         })
     }
 
-    /// What the header says of the log, in the words of the event model.
+    /// Facts from the header, in the words of the event model.
     pub(super) fn facts(&self) -> crate::record::Header {
         // the log that a text was printed from is not here
         let is_stored = self.length > 0;

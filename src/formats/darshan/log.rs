@@ -37,7 +37,7 @@ pub struct Log {
     names: Names,
     limits: Limits,
     stripe_units: OnceLock<HashMap<u64, u64>>,
-    /// What a person should know of the text that it was read from.
+    /// Warnings about the text that it was read from.
     warnings: Vec<Warning>,
     /// Layers whose times that text lacks.
     untimed: Vec<Layer>,

@@ -1,4 +1,4 @@
-//! What the records of a module add up to, and which of its counters have values that they cannot have.
+//! Totals over the records of a module, and counters with values that they cannot have.
 
 use std::collections::BTreeMap;
 

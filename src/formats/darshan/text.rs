@@ -110,7 +110,7 @@ struct Segments {
     module: Option<Module>,
 }
 
-/// What was read of a text.
+/// The content of a text.
 #[derive(Default)]
 struct Text {
     version: Option<String>,

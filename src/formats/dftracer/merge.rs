@@ -11,7 +11,7 @@ use crate::record::{Batch, CallId, Calls, Data, FileId, Files, LayerSummary, Row
 /// Host, as it is written, and process id.
 pub(super) type Process = (String, u64);
 
-/// What the lines of all files say about processes, and about hashes that their own file does not explain.
+/// Facts from all files about processes, and about hashes that their own file does not explain.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) numbers: HashMap<Process, u32>,
@@ -93,7 +93,7 @@ pub(super) struct Renamed {
     unexplained: Vec<String>,
 }
 
-/// What [`Merged`] holds in the end.
+/// Names and totals of [`Merged`] after the last row.
 pub(super) struct Names {
     pub(super) files: Files,
     pub(super) calls: Calls,

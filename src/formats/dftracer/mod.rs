@@ -106,7 +106,7 @@ fn first_s(head: &[u8], unit_ns: u64) -> Option<i64> {
     lines(head).take(HEAD_LINES).filter(|l| !is_frame(l)).find_map(start).map(|ns| ns / 1_000_000_000)
 }
 
-/// What a file holds.
+/// A file with its rows.
 struct File {
     part: Part,
     renamed: Renamed,
@@ -134,7 +134,7 @@ impl<'s> RunFiles<'s> {
         Events { ticks: Some(ticks), layer: self.options.layer, all: self.options.detail.all_calls() }
     }
 
-    /// What the first bytes of each file say.
+    /// Facts from the first bytes of each file.
     fn heads(&self) -> Vec<Part> {
         let head = |(source, ticks): (&Source, &Ticks)| {
             let mut part = Part::default();

@@ -29,7 +29,7 @@ pub(super) struct Total {
     pub device: bool,
 }
 
-/// What a stretch of lines holds.
+/// Rows and names of a stretch of lines.
 #[derive(Default)]
 pub(super) struct Part {
     pub requests: Requests,
@@ -104,7 +104,7 @@ impl Transfers for Events {
     }
 }
 
-/// What a call name says.
+/// Operation and layer by the name of a call.
 #[derive(Debug, Clone, Copy)]
 struct CallKind {
     op: Op,

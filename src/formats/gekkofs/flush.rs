@@ -1,4 +1,4 @@
-//! What one flush of a client holds.
+//! One flush of a client.
 
 use crate::record::{Op, not_negative};
 

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 
 /// Longest name of a host or field.
 const NAME_BYTES: u64 = 1024;
-/// What a flush is, in messages.
+/// Description of a flush in messages.
 const FLUSH: &str = "the nine values of a flush";
 
 /// True if the bytes begin with a flush.

@@ -19,7 +19,7 @@ impl<'l> Scan<'l> {
         self.at
     }
 
-    /// What follows.
+    /// The bytes that follow.
     pub(crate) fn rest(&self) -> &'l [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }

@@ -1,10 +1,10 @@
-//! What a format knows of its lines.
+//! Knowledge of a format about its lines.
 
 use std::fmt;
 
 use super::{is_remark, quote};
 
-/// What was made of a line.
+/// The outcome of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Taken {
     /// A record.
@@ -15,7 +15,7 @@ pub(in super::super) enum Taken {
 
 /// Reads a line at a time. What depends on the lines before is in `Rows`.
 pub(in super::super) trait LineDecoder: Sync {
-    /// What the lines become.
+    /// Rows made of the lines.
     type Rows: Send;
 
     /// Takes a line, without its end and within the limit, into `rows`. `number` counts from 1: in the file, or in the stretch that is

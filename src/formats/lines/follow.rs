@@ -35,7 +35,7 @@ pub trait TailedLines: Send {
         is_remark(line)
     }
 
-    /// What the times count from, as far as the lines show.
+    /// The zero of the times, as far as the lines show it.
     fn clock(&self) -> Clock {
         Clock::default()
     }
@@ -65,7 +65,7 @@ pub(in super::super) trait Transfers: LineDecoder + Send {
         let _ = rows;
     }
 
-    /// What the times count from, as far as the rows show.
+    /// The zero of the times, as far as the rows show it.
     fn clock(&self, rows: &Self::Rows) -> Clock {
         let _ = rows;
         Clock::default()

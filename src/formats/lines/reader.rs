@@ -18,7 +18,7 @@ const AHEAD: usize = 4;
 /// Bytes read at once by a thread that has a file to itself.
 const OWN_BLOCK: usize = 512 << 10;
 
-/// What was seen of a text.
+/// Counts of the lines of a text.
 #[derive(Debug, Default)]
 pub(in super::super) struct Tally {
     /// Lines, and those of them that should be records.
@@ -110,7 +110,7 @@ impl Tally {
         self.bad == 1 && self.the_end_is_cut()
     }
 
-    /// What a user should know: damage, a cut last line, lines that are none of `noun` (`records`, `events`). `file` names the file if it is
+    /// Warnings: damage, a cut last line, lines that are none of `noun` (`records`, `events`). `file` names the file if it is
     /// one of several.
     pub(in super::super) fn warnings(&self, noun: &str, file: Option<&str>) -> Vec<Warning> {
         let name = file.map(|f| format!("{f}: ")).unwrap_or_default();
@@ -311,7 +311,7 @@ impl<'s> LineReader<'s> {
         Ok(Some(n))
     }
 
-    /// What was seen, and what became of the file's end.
+    /// Counts of the lines, and the damage at the end of the file.
     pub(in super::super) fn finish(self) -> Tally {
         let damage = self.window.damage().map(str::to_owned);
         Tally { bytes: self.window.offset(), damage, ..self.tally }

@@ -20,7 +20,7 @@ pub(super) struct Metric {
     pub(super) times: Vec<f64>,
     /// NaN where there is none.
     pub(super) readings: Vec<f64>,
-    /// What they are, if the file says.
+    /// Meaning of the readings, if the file says.
     pub(super) known: Option<ValueKind>,
     /// Samples that were read, and how often their times stepped back.
     pub(super) samples: u64,
@@ -30,7 +30,7 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// What the readings are: by the file, by the name, else by their course.
+    /// Meaning of the readings: by the file, by the name, else by their course.
     pub(super) fn values(&self) -> ValueKind {
         const COUNTERS: [&str; 5] = ["__size", "__hits", "__time", "_total", "total___"];
         const LEVELS: [&str; 8] =
@@ -83,7 +83,7 @@ impl Metric {
         if reads { Op::Read } else { Op::Write }
     }
 
-    /// What was counted after the first reading.
+    /// Sum of the increases after the first reading.
     pub(super) fn increase(&self) -> f64 {
         let step_s = median_step(&self.times).unwrap_or(0.0);
         let how = Spread { kind: ValueKind::Cumulative, stamp: Stamp::End, step_s };

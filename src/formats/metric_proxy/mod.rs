@@ -57,7 +57,7 @@ impl Format for MetricProxy {
     }
 }
 
-/// What a file says beside its metrics.
+/// Facts from a file beside its metrics.
 #[derive(Default)]
 struct Found {
     job: Option<Job>,
@@ -114,7 +114,7 @@ fn trace_of(metrics: Vec<Metric>, found: Found) -> Trace {
     trace
 }
 
-/// What counters had at their first sample, and at their last.
+/// Sums of the counters at their first sample, and at their last.
 #[derive(Default)]
 struct Before {
     first: f64,

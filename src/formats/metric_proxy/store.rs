@@ -14,7 +14,7 @@ use crate::record::Job;
 
 /// Bytes of a frame: a tick of 10⁶ metrics.
 const FRAME_BYTES: u64 = 1 << 28;
-/// What the bytes are, in messages.
+/// Name of the bytes in messages.
 const FRAME: &str = "a frame of Metric Proxy";
 /// Fields of a structure.
 const FIELDS: u32 = 64;

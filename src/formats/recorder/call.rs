@@ -1,4 +1,4 @@
-//! What a call says: its name and arguments, as a signature.
+//! A call by its signature: name and arguments.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::record::{CallId, Calls, FileId, Files, Op};
 const O_APPEND: u64 = 1024;
 const MPI_MODE_APPEND: u64 = 128;
 
-/// What a call works on.
+/// The object of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Target {
     None,
@@ -38,7 +38,7 @@ pub(super) enum Whence {
     Unknown,
 }
 
-/// What a call does to the position in its file.
+/// The effect of a call on the position in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     None,
@@ -101,7 +101,7 @@ enum Bytes {
     Typed(usize),
 }
 
-/// What the name of a call says.
+/// The shape of a call by its name.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     level: Level,

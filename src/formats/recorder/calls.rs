@@ -43,7 +43,7 @@ struct Rank<'s> {
     places: HashMap<CallId, u32>,
 }
 
-/// What the ranks hold.
+/// Facts and rows of the ranks.
 #[derive(Default)]
 pub(super) struct Read {
     pub facts: Facts,

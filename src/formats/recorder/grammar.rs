@@ -8,7 +8,7 @@ use crate::formats::bytes::Cursor;
 /// The rule that stands for all calls.
 const START: i32 = -1;
 
-/// What a rule has at one place.
+/// One place of a rule: a call or another rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     /// A call, by the number of its signature.

@@ -27,7 +27,7 @@ pub(super) enum TraceLayout {
     Numbered,
 }
 
-/// What a trace says of itself.
+/// Metadata of a trace.
 #[derive(Debug)]
 pub(super) struct Metadata {
     pub layout: TraceLayout,

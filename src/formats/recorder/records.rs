@@ -21,7 +21,7 @@ use crate::record::{Clock as TraceClock, Requests, RowSink, Trace, Warning, is_t
 const HEAD: usize = 14;
 /// Records back that a record may refer to.
 const BACK: usize = 3;
-/// What remains of a time that did not fit in 31 bits.
+/// Value stored for a time that did not fit in 31 bits.
 const LOST: i32 = i32::MIN;
 /// Function number of functions of the program.
 const USER: u8 = 255;

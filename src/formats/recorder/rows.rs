@@ -40,7 +40,7 @@ struct Totals {
     span_s: Option<(f64, f64)>,
 }
 
-/// What the rows of a rank do not say.
+/// Facts about a rank that its rows do not show.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// Calls by their number in [`Names::calls`].

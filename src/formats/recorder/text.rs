@@ -157,7 +157,7 @@ pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink
 }
 
 impl Metadata {
-    /// What a text says: how many ranks it has.
+    /// Metadata of a text: the number of its ranks.
     fn of_text(ranks: usize) -> Metadata {
         Metadata {
             layout: TraceLayout::Records,

@@ -71,7 +71,7 @@ impl Group {
         Group::ALL[self as usize].0
     }
 
-    /// What the number in it counts; `None` for text and plain numbers.
+    /// The quantity of the number in it; `None` for text and plain numbers.
     pub(super) fn kind(self) -> Option<Kind> {
         match self {
             Group::Offset | Group::Size => Some(Kind::Bytes),
@@ -353,7 +353,7 @@ struct WholeFile {
     constants: BTreeMap<String, String>,
 }
 
-/// What FTIO's `translate` says of a field: a name, a name with a factor, or a map of such.
+/// A field in FTIO's `translate`: a name, a name with a factor, or a map of such.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Target {

@@ -7,7 +7,7 @@ use super::super::thresholds::LIMITS;
 use crate::formats::dates::{Moment, Order};
 use crate::record::is_time;
 
-/// What a number counts.
+/// The quantity of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Bytes,

@@ -38,7 +38,7 @@ pub(super) fn read(
     let layout = Lines::new(patterns);
     lines(source.head()).take(1000).for_each(|line| _ = layout.row(line));
     let is_step = layout.has_steps();
-    // What a row is depends on others: all have to be there.
+    // A row depends on others: all have to be there.
     let mut trace = if is_step || layout.times_of_day.load(Ordering::Relaxed) {
         let mut trace = Reading::new(source, options, format)?.whole(&layout)?;
         if let Data::Requests(rows) = &mut trace.data {
@@ -119,7 +119,7 @@ impl LineLayout for Lines {
     }
 }
 
-/// What a pattern captured in a line: text and unit of each field.
+/// Captures of a pattern in a line: text and unit of each field.
 struct Captured<'l>([Option<(&'l [u8], Unit)>; Group::COUNT]);
 
 impl<'l> Captured<'l> {

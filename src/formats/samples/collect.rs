@@ -146,7 +146,7 @@ fn merged(rows: &Intervals, first: f64, width: f64) -> Intervals {
     merged.into_iter().collect()
 }
 
-/// What a person should know of the samples.
+/// Warnings about the samples.
 fn warnings(e: &Ending) -> Vec<Warning> {
     let mut all = Vec::new();
     if e.missed > 0 && e.missed as f64 > 0.05 * (e.readings + e.missed) as f64 {

@@ -27,7 +27,7 @@ pub const SAMPLES_SCHEMA: &str = "iophase.samples.v1";
 /// The format.
 pub struct SampledCounters;
 
-/// What is counted.
+/// The bytes that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
@@ -60,7 +60,7 @@ pub struct Header {
     /// The process.
     #[serde(default)]
     pub pid: Option<u32>,
-    /// What is counted.
+    /// The bytes that are counted.
     #[serde(default)]
     pub count: Count,
     /// Readings a second that were aimed at.
@@ -71,7 +71,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// What the times count from.
+    /// The zero of the times.
     pub fn clock(&self) -> Clock {
         let kind = if self.command.is_some() { ClockKind::JobStart } else { ClockKind::Trace };
         Clock { kind, zero_unix_s: self.start_unix_s.filter(|t| t.is_finite()) }

@@ -280,7 +280,7 @@ impl Blocks {
         !self.blocks.is_empty()
     }
 
-    /// What follows is of another machine.
+    /// Begins the blocks of another machine.
     pub(super) fn of_host(&mut self, host: String) {
         (self.host, self.day, self.is_first) = (host, None, true);
     }

@@ -27,7 +27,7 @@ pub(super) struct Growth {
     pub(super) waiting: VecDeque<Interval>,
 }
 
-/// What a group has left to its next row.
+/// State that a group keeps from one row to the next.
 #[derive(Default)]
 struct Readings {
     rows: u64,

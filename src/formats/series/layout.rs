@@ -15,7 +15,7 @@ use crate::remedy::Remedy;
 /// Most columns of a table.
 const MOST_COLUMNS: usize = 10_000;
 
-/// What stands between the fields of a line.
+/// Separator of the fields of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
     Byte(u8),

@@ -13,7 +13,7 @@ options! {
     pub struct SeriesOptions {
         /// Which columns hold what; needed where the header is of no known tool.
         pub columns: Option<SeriesColumns>,
-        /// What the values say; else rates.
+        /// Meaning of the values; else rates.
         pub kind: Option<ValueKind>,
         /// Bytes of one unit of the values; else 1.
         pub unit_bytes: Option<f64>,

@@ -14,7 +14,7 @@ pub struct Readings {
     pub times: Vec<f64>,
     /// Values of reads or writes, NaN where unknown: as many as times.
     pub columns: Vec<(Op, Vec<f64>)>,
-    /// What the values say; `None`: rates, as nothing says.
+    /// Meaning of the values; `None`: rates, as nothing says.
     pub kind: Option<ValueKind>,
     /// Which step a rate or an amount belongs to.
     pub stamp: Stamp,

@@ -35,7 +35,7 @@ const RISES: usize = 3;
 /// Readings of one node and device, with one time for all its columns.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// What names it among others.
+    /// Its key among the groups.
     pub(super) key: Box<[u8]>,
     /// The place of its [`Meaning`].
     pub(super) meaning: usize,
@@ -85,7 +85,7 @@ impl Group {
     }
 }
 
-/// What the columns of groups are.
+/// Meaning of the columns of groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Meaning {
     /// Reads or writes, and the device if the column names one.
@@ -97,7 +97,7 @@ pub(super) struct Meaning {
 }
 
 impl Meaning {
-    /// What devices read and wrote, up to each time.
+    /// Columns of bytes that devices read and wrote, up to each time.
     pub(super) fn read_and_written(kind: ValueKind) -> Meaning {
         let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
         Meaning { columns, kind, stamp: Stamp::End, first_is_mean: false }
@@ -396,7 +396,7 @@ impl Sheet {
         (ranks, hosts)
     }
 
-    /// What a person should know of the readings.
+    /// Warnings about the readings.
     fn notes(&self, met: Met, merged: u64, alike: usize, step_s: Option<f64>) -> Vec<Warning> {
         let mut notes: Vec<Warning> = met.falls().collect();
         let mut note = |there: bool, code: &str, text: String| {
@@ -453,7 +453,7 @@ impl Sheet {
     }
 }
 
-/// What [`prepare`] did.
+/// Changes that [`prepare`] made.
 struct Prepared {
     /// Rows out of order, and rows added to others.
     backwards: u64,

@@ -12,7 +12,7 @@ use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::record::{Clock, Interval};
 
-/// What the lines become, one after the other.
+/// Snapshots made of the lines, one after the other.
 pub(super) trait Snapshots: Send {
     /// Takes a line without the blanks around it; `number` counts from 1.
     ///

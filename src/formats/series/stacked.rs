@@ -22,7 +22,7 @@ pub(super) struct Stacked {
 }
 
 impl Stacked {
-    /// What a person should know; `counted`: nothing is left out.
+    /// The warning about these devices; `counted`: nothing is left out.
     pub(super) fn warning(&self, counted: bool) -> Option<Warning> {
         const SHOWN: usize = 4;
         let named: Vec<&str> =
@@ -37,7 +37,7 @@ impl Stacked {
     }
 }
 
-/// What a device is by its name.
+/// The layer of a device, by its name.
 #[derive(Clone, Copy, PartialEq)]
 enum Layer {
     Disk,

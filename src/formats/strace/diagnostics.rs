@@ -18,7 +18,7 @@ pub(super) struct Diagnostics {
     pub(super) mixed: bool,
     pub(super) damaged: bool,
     pub(super) warnings: Vec<Warning>,
-    /// What moves bytes without a call that takes as long.
+    /// Interfaces that move bytes without a call that takes as long.
     pub(super) untimed: Vec<Untimed>,
 }
 

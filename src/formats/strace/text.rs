@@ -151,7 +151,7 @@ fn parse_prefix(text: &[u8], line: &mut Line) -> Option<usize> {
     Some(i)
 }
 
-/// What stands in place of the rest of a call that has not returned; one that strace was detached from never does.
+/// Marks in place of the rest of a call that has not returned; one that strace was detached from never does.
 const NOT_RETURNED: [&[u8]; 2] = [b"<unfinished ...>", b"<detached ...>"];
 
 fn parse_body(text: &[u8], at: usize) -> Message {

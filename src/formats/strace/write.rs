@@ -253,7 +253,7 @@ fn annotation(name: &str) -> String {
     text
 }
 
-/// What a reader makes of a name.
+/// The name that a reader gets back.
 fn reads_back_as(name: &str) -> String {
     normalise(format!("/{}", name.strip_prefix('/').unwrap_or(name)).as_bytes()).into_owned()
 }

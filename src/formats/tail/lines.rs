@@ -34,7 +34,7 @@ impl Lines {
     }
 
     pub(super) fn push(&mut self, data: &[u8]) {
-        // What was given out is dropped when that is most of it: every byte moves once on average.
+        // Bytes given out are dropped when they are most of the buffer: every byte moves once on average.
         if self.used > self.buffer.len() / 2 {
             self.buffer.drain(..self.used);
             self.seen = self.seen.saturating_sub(self.used);

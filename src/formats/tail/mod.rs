@@ -41,13 +41,13 @@ pub struct Form {
     series: SeriesOptions,
     /// A pattern file.
     patterns: Option<String>,
-    /// What waits for lines to come has been given.
+    /// The rows that wait for lines to come have been given.
     #[serde(default)]
     ended: bool,
 }
 
 impl Form {
-    /// What the files of a folder share if they are one job; `None` if each is a job of its own.
+    /// The key that the files of a folder share if they are one job; `None` if each is a job of its own.
     pub fn job(&self) -> Option<String> {
         let by_options = self.patterns.is_some() || self.series.columns.is_some();
         let format = find(&self.format).ok()?;
@@ -178,7 +178,7 @@ impl Tail {
         self.form.as_ref()
     }
 
-    /// What the times of the messages count from.
+    /// The zero of the times of the messages.
     pub fn clock(&self) -> Clock {
         match &self.reader {
             TailReader::Lines(tailed) => tailed.clock(),

@@ -61,7 +61,7 @@ impl Format for Tmio {
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let source = only(sources, self)?;
-        // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
+        // An input named `tmio` by hand may be damaged at its start: JSON has a brace there.
         match json_text(source.head()).starts_with(b"{") {
             true => sections::read(source, options, self.name(), sink),
             false => objects::read(source, options, self.name(), sink),

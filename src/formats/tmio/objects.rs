@@ -192,7 +192,7 @@ impl ObjectReader<'_> {
         Ok(())
     }
 
-    /// What follows the name: asynchronous, write, total bytes, six maxima and counts, operations, ranks with I/O, ranks, phases.
+    /// A section after its name: asynchronous, write, total bytes, six maxima and counts, operations, ranks with I/O, ranks, phases.
     fn section(&mut self, mode: Mode, fields: u64) -> Result<()> {
         const BYTES: u64 = 2;
         const OPERATIONS: u64 = 9;

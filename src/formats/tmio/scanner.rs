@@ -7,7 +7,7 @@ use super::objects::object_at;
 /// Most values that an object may hold in its arrays, together.
 const MOST_VALUES: u64 = 1 << 40;
 
-/// What the bytes that wait begin with.
+/// The piece at the start of the bytes that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Scanned {
     /// A chunk of so many bytes: objects up to and with the run times.

@@ -35,7 +35,7 @@ fn chunk_lines(out: &mut Vec<u8>, chunk: &Chunk, ranks: u64) {
     for (name, s) in [
         ("read_sync", of(Op::Read, false)),
         ("read_async_t", of(Op::Read, true)),
-        // What asynchronous calls would have needed is not known.
+        // The bandwidth that asynchronous calls would have needed is not known.
         ("read_async_b", &empty),
         ("write_async_t", of(Op::Write, true)),
         ("write_async_b", &empty),

@@ -2,7 +2,7 @@
 
 use crate::dfg::{Color, DfgReport, NodeReport};
 
-/// What the colour of a node stands for.
+/// Meaning of the colour of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coloring {
     /// Share of the durations: the darker, the more.
@@ -14,7 +14,7 @@ pub enum Coloring {
     Partition,
 }
 
-/// What is filled, the more the darker.
+/// Fill of a node: the larger its value, the darker.
 const FILL: &str = "#005AA0";
 /// The first group (`--green`) and the second (`--red`): everybody can tell blue from orange.
 const FIRST: &str = "#1f5fa8";
@@ -48,7 +48,7 @@ pub(super) fn alone(color: Color, by: Coloring) -> bool {
     by == Coloring::Partition && color != Color::None
 }
 
-/// What the colour of a node stands for.
+/// The value that the colour of a node shows.
 fn value(n: &NodeReport, by: Coloring) -> f64 {
     match by {
         Coloring::Partition => 0.0,

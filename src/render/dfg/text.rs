@@ -99,7 +99,7 @@ fn follows(out: &mut String, r: &DfgReport, most: usize) {
 /// A name, and what it is of an activity.
 type Measure = (&'static str, fn(&Measures) -> Cell);
 
-/// What is compared of an activity.
+/// Measures of an activity that are compared.
 const MEASURES: [Measure; 5] = [
     ("events", |m| Cell::count(m.events)),
     ("time", |m| Cell::seconds(m.duration_s)),

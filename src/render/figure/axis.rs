@@ -25,7 +25,7 @@ pub enum Numbers {
 pub struct Axis {
     /// Smallest and largest value.
     pub range: (f64, f64),
-    /// What it shows.
+    /// Its label: the quantity shown.
     pub label: String,
     /// Unit of the data, seconds where that is time.
     pub unit: &'static str,

@@ -44,7 +44,7 @@ pub fn bandwidth(signal: &SignalReport, view: &View, time: &Timeline) -> Figure 
     Figure { title: format!("Bandwidth ({}): {answer}", mode(signal)), caption: view.name.clone(), panels }
 }
 
-/// What is shown, in a range of time.
+/// The signal in a range of time.
 struct Scene<'a> {
     signal: &'a SignalReport,
     view: &'a View,

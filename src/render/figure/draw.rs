@@ -404,7 +404,7 @@ impl Frame<'_> {
         }
     }
 
-    /// What is written over a layer, from a corner of the picture.
+    /// Texts over a layer, from a corner of the picture.
     fn names(&self, p: &mut Pen<'_>, layer: &Layer, corner: (f64, f64)) {
         let size = TEXT * self.u;
         let Shape::Texts { texts } = &layer.shape else { return };
@@ -424,7 +424,7 @@ struct Pen<'a> {
     wide: f64,
 }
 
-/// What is drawn, `fine` times as large; lines of a page keep their width whatever its scale.
+/// A part of the picture, drawn `fine` times as large; lines of a page keep their width whatever its scale.
 fn part(fine: f64, page: bool, draw: impl FnOnce(&mut Pen<'_>)) -> String {
     let mut svg = String::new();
     {
@@ -495,7 +495,7 @@ impl Pen<'_> {
         }
     }
 
-    /// What a layer looks like, from (x, y) on.
+    /// The sample of a layer in the legend, from (x, y) on.
     fn key(&mut self, layer: &Layer, (x, y): (f64, f64), (wide, u): (f64, f64)) {
         let (mut color, middle) = (layer.color, x + 0.5 * wide);
         // what many marks over each other look like

@@ -53,7 +53,7 @@ pub fn live(s: &Snapshot) -> Option<Figure> {
     Some(Figure { title: format!("Bandwidth: {answer}"), panels: vec![Panel::new(x, y, layers)], ..Figure::default() })
 }
 
-/// What the time axis counts from.
+/// The zero of the time axis, in words.
 fn since(time: &Timeline, start: f64) -> String {
     if time.shift == 0.0 { "Time".into() } else { format!("Time since {start:.3} s") }
 }

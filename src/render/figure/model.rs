@@ -1,4 +1,4 @@
-//! What a figure is.
+//! The model of a figure.
 
 use std::f64::consts::TAU;
 
@@ -37,7 +37,7 @@ pub mod color {
     pub const SOFT: RGBColor = RGBColor(90, 100, 112);
     /// Grid lines.
     pub const GRID: RGBColor = RGBColor(225, 225, 225);
-    /// What lies behind a figure.
+    /// The ground of a figure.
     pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 
     /// The names that the style of a page has for them, which knows light and dark.
@@ -61,7 +61,7 @@ pub mod color {
         (PAPER, "paper"),
     ];
 
-    /// What stands for a colour without a name on dark paper: the same hue, as dark as it was light.
+    /// The colour on dark paper for one without a name: the same hue, as dark as it was light.
     pub fn mirrored(c: RGBColor) -> RGBColor {
         let all = [c.0, c.1, c.2].map(i32::from);
         let shift = 255 - all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0);
@@ -73,7 +73,7 @@ pub mod color {
 /// A figure: panels below each other.
 #[derive(Debug, Clone, Default)]
 pub struct Figure {
-    /// What is seen, with the answer, in one line.
+    /// The subject and the answer, in one line.
     pub title: String,
     /// Where it comes from, and which part of that is shown.
     pub caption: String,
@@ -118,12 +118,12 @@ pub struct Layer {
     /// Its lines are broken.
     #[serde(skip)]
     pub dashed: bool,
-    /// What is drawn.
+    /// The marks.
     #[serde(flatten)]
     pub shape: Shape,
 }
 
-/// What is drawn.
+/// The marks of a layer.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Shape {
@@ -297,7 +297,7 @@ impl Figure {
         self
     }
 
-    /// What is seen, for those who do not see it.
+    /// A description for those who do not see the figure.
     pub fn described(&self) -> String {
         let axes: Vec<String> = self.panels.iter().map(|p| format!("{} over {}", p.y.title(), p.x.title())).collect();
         let names: Vec<&str> = self.legend().into_iter().map(|l| &*l.name).collect();

@@ -1,4 +1,4 @@
-//! What figures of the accesses to a file share: colours of ranks, sizes of accesses, names of files.
+//! Common parts of figures of the accesses to a file: colours of ranks, sizes of accesses, names of files.
 
 use std::collections::HashSet;
 

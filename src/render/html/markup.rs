@@ -1,4 +1,4 @@
-//! What several sections write, and the two places where text enters a page unescaped: a figure that was drawn, and the data. All other
+//! Markup of several sections, and the two places where text enters a page unescaped: a figure that was drawn, and the data. All other
 //! text is escaped by `maud`.
 
 use maud::{Markup, PreEscaped, Render, html};
@@ -10,7 +10,7 @@ use crate::render::visible::visible;
 const LETTERS: usize = 300;
 /// Letters of a name in an attribute.
 const ALL_LETTERS: usize = 4096;
-/// What stands before the data of a page.
+/// The tag before the data of a page.
 const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 
 /// Text that may be of any length: of a long one both ends.
@@ -58,7 +58,7 @@ pub fn extract(page: &str) -> Option<String> {
     Some(serde_json::from_str::<serde_json::Value>(block).ok()?.to_string())
 }
 
-/// What unfolds below a line.
+/// A line with content that unfolds below it.
 pub fn fold(summary: &str, content: Markup) -> Markup {
     html! { details.fold { summary { (summary) } (content) } "\n" }
 }

@@ -17,7 +17,7 @@ const ROWS: (usize, usize) = (48, 4);
 
 /// One run of a page.
 pub struct Page<'a> {
-    /// What is shown.
+    /// The run that is shown.
     pub run: &'a Run,
     /// Bounds.
     pub caps: Caps,

@@ -55,7 +55,7 @@ pub struct Answers {
     pub graph: Option<DfgReport>,
 }
 
-/// What a page shows of the rows themselves, whatever the answers.
+/// Data of a page from the rows themselves, whatever the answers.
 #[derive(Debug)]
 pub struct Rows {
     summary: TraceSummary,
@@ -93,7 +93,7 @@ pub struct Line {
     pub(super) finding: Option<String>,
 }
 
-/// What a page shows of one trace.
+/// Data of a page about one trace.
 #[derive(Debug)]
 pub struct Run {
     pub(super) origin: Origin,

@@ -199,7 +199,7 @@ impl Profile {
         self.outside(intervals, true)
     }
 
-    /// What lies outside the intervals, which are left idle or closed.
+    /// The parts outside the intervals, which are left idle or closed.
     fn outside(&self, intervals: &[(f64, f64)], closed: bool) -> Self {
         if self.is_empty() {
             return self.clone();

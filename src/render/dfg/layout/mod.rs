@@ -89,7 +89,7 @@ fn in_layers(boxes: &[Point], links: &[Link]) -> Layout {
 }
 
 impl Layout {
-    /// What a reader has to know of a picture that is not in layers.
+    /// The remark below a picture that is not in layers.
     pub(in crate::render) fn remark(&self) -> Option<String> {
         let (edges, told) = (self.links.len(), self.links.iter().filter(|l| l.1.is_some()).count());
         self.column.then(|| {

@@ -15,7 +15,7 @@ use crate::render::units;
 /// Families listed, and the least of a page that had to be cut.
 const FAMILIES: (usize, usize) = (200, 20);
 
-/// What other answers say of families, by their names with `#` for digits.
+/// Classes and periods of families from the other answers, by their names with `#` for digits.
 struct Known {
     classes: HashMap<String, String>,
     periods: HashMap<String, f64>,
