@@ -145,7 +145,7 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
     if let (Some(p), Some(n)) = (at(&periodic, 0), at(&periodic, 1).filter(|n| *n > 0.0)) {
         let median = at(&periodic, 2).map_or(String::new(), |t| format!("; median period {} s", html::short(t)));
         lines.push(format!(
-            "{} of {} jobs whose data can tell are periodic{median}",
+            "{} of {} jobs with data that resolve periods are periodic{median}",
             html::grouped(p),
             html::grouped(n)
         ));

@@ -56,7 +56,7 @@ pub struct AnalyzeArgs {
     /// Number of cosines in the reconstruction
     #[arg(help_heading = "Spectral methods", short = 'n', long, value_name = "N", default_value_t = 0)]
     pub components: usize,
-    /// Refine these cosines by least squares; 10 cosines if -n is not given
+    /// Refine the cosines of -n by least squares; 10 cosines without -n
     #[arg(help_heading = "Spectral methods", long)]
     pub fourier_fit: bool,
     /// Butterworth filter, applied forwards and backwards before the analysis; method auto then uses autocorrelation

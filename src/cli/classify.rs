@@ -26,7 +26,7 @@ pub struct ClassifyArgs {
     /// Which transfers
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Look-ahead after an access that breaks the pattern
+    /// Number of accesses to look ahead after one that breaks the pattern
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
     /// Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small

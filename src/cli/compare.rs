@@ -26,16 +26,16 @@ pub struct CompareArgs {
     /// The run before and the run after: files or folders
     #[arg(value_name = "TRACE", num_args = 2, value_names = ["BEFORE", "AFTER"], value_hint = ValueHint::AnyPath, required_unless_present = "before")]
     pub traces: Vec<PathBuf>,
-    /// Runs before, instead of BEFORE: files, or patterns of files in a folder
+    /// Runs before the change, instead of BEFORE: files, or patterns such as 'old-*.darshan'
     #[arg(long, value_name = "GLOB", num_args = 1.., requires = "after", conflicts_with = "traces", value_hint = ValueHint::AnyPath)]
     pub before: Vec<PathBuf>,
-    /// Runs after, instead of AFTER
+    /// Runs after the change, instead of AFTER
     #[arg(long, value_name = "GLOB", num_args = 1.., requires = "before", value_hint = ValueHint::AnyPath)]
     pub after: Vec<PathBuf>,
     /// How they are read
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// Which ranks of two runs belong together in the picture
+    /// Order by which the ranks of two runs are paired in the picture
     #[arg(long = "match", value_enum, default_value_t = MatchArg::Rank)]
     pub matching: MatchArg,
     /// TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings

@@ -17,7 +17,7 @@ pub fn run(arguments: &[OsString]) -> Result<u8> {
     let program = beside().unwrap_or_else(|| name().into());
     let failed = |e: io::Error| match e.kind() {
         io::ErrorKind::NotFound => Error::new(ErrorKind::Usage, "the program iophase-fleet is not installed")
-            .expected("it beside iophase or on the search path")
+            .expected("the program beside iophase or on the search path")
             .remedy("install it with `cargo install --locked --path fleet` in the source of iophase"),
         _ => Error::new(ErrorKind::Usage, format!("{} cannot be started: {e}", program.display())),
     };

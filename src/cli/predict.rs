@@ -45,7 +45,7 @@ pub struct PredictArgs {
     /// Transfers to predict; auto: writes or reads, whichever move more bytes
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
-    /// Part of the past that counts: change (since the last one), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
+    /// Part of the past that counts: change (since the last change), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
     /// Change detector

@@ -53,7 +53,7 @@ pub struct ReportArgs {
     /// Show this text, such as a date, beside the version of the program
     #[arg(help_heading = "Output", long, value_name = "TEXT")]
     pub stamp: Option<String>,
-    /// Print the JSON inside pages that were made before, one line per page
+    /// Print the JSON inside existing pages, one line per page
     #[arg(help_heading = "Output", long)]
     pub extract: bool,
     /// Messages

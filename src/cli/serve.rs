@@ -25,7 +25,7 @@ pub struct ServeArgs {
     /// With --allow-remote: a name by which others reach this machine, besides its addresses and its host name
     #[arg(long, value_name = "NAME", requires = "allow_remote")]
     allow_host: Vec<String>,
-    /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    /// Part of the past that counts: change (since the last change), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
     /// Change detector

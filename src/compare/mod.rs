@@ -52,7 +52,7 @@ use crate::findings;
 use samples::Sides;
 use thresholds::Thresholds;
 
-/// Which ranks of two runs belong together in pictures.
+/// Order by which the ranks of two runs are paired in pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Match {

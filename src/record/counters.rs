@@ -152,7 +152,7 @@ impl Striping {
         let stripes = last - first + 1;
         (0..if known { stripes.min(n) } else { 0 }).map(move |i| {
             let target = self.targets[((first + i) % n) as usize];
-            // whole stripes, but for the beginning of the first and the end of the last
+            // whole stripes, except for the beginning of the first and the end of the last
             let before = if i == 0 { offset % unit } else { 0 };
             let behind = if i == (stripes - 1) % n { unit - 1 - end % unit } else { 0 };
             let bytes = (stripes - i).div_ceil(n).saturating_mul(unit).saturating_sub(before).saturating_sub(behind);

@@ -132,7 +132,7 @@ pub(super) fn verdict(c: &Comparison) -> String {
         }
         Outcome::CannotTell if t.change.is_none() => format!("the traces do not say how long I/O takes; {}", runs(t)),
         Outcome::CannotTell if is_bounded(t) => {
-            format!("the logs only bound the time in I/O and cannot tell; {}", runs(t))
+            format!("the logs give only bounds of the time in I/O, which overlap; {}", runs(t))
         }
         Outcome::CannotTell => {
             format!("{}, which may be noise: there is one value on each side; {}", difference(t), runs(t))

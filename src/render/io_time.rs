@@ -25,9 +25,9 @@ pub(super) fn share(io: &IoTime) -> String {
         (Some(s), _) => format!("I/O takes {} of {run}", percents(s)),
         (None, Some(s)) if s.low < io.run_s && s.low >= 0.01 * io.run_s => {
             let least = percent((s.low / io.run_s).min(1.0));
-            format!("I/O takes at least {least} % of {run}; how much cannot be told: {why}")
+            format!("I/O takes at least {least} % of {run}; how much is not known: {why}")
         }
-        _ => format!("how much of the run I/O takes cannot be told: {why}"),
+        _ => format!("the share of the run in I/O is not known: {why}"),
     }
 }
 
@@ -107,8 +107,8 @@ mod tests {
         assert_eq!(share(&io(1e-5, 2e-4)), "I/O takes less than 0.1 % of 10.00 s: it is not the problem");
         let why = Some("POSIX is incomplete".to_owned());
         let unknown = IoTime { why, run_s: 10.0, ..IoTime::default() };
-        assert_eq!(share(&unknown), "how much of the run I/O takes cannot be told: POSIX is incomplete");
+        assert_eq!(share(&unknown), "the share of the run in I/O is not known: POSIX is incomplete");
         let some = IoTime { slowest_s: Some(Bounds { low: 2.0, high: 2.0 }), ..unknown };
-        assert_eq!(share(&some), "I/O takes at least 20 % of 10.00 s; how much cannot be told: POSIX is incomplete");
+        assert_eq!(share(&some), "I/O takes at least 20 % of 10.00 s; how much is not known: POSIX is incomplete");
     }
 }

@@ -80,7 +80,7 @@ impl Model {
                 .remedy("train it again"));
         }
         if let Some(wrong) = stored.files.iter().find(|f| !f.is_sound()) {
-            return Err(malformed(format!("the model of {} cannot be", wrong.file)));
+            return Err(malformed(format!("the model of {} is inconsistent", wrong.file)));
         }
         Ok(Self::of(stored.files))
     }

@@ -28,7 +28,7 @@ pub struct WatchArgs {
     /// Command to run and to watch, with its arguments
     #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     command: Vec<OsString>,
-    /// Watch a process that runs, and its descendants, until it ends or a signal comes
+    /// Watch a running process and its descendants, until it ends or a signal arrives
     #[arg(short, long, value_name = "PID", conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     pid: Option<u32>,
     /// Samples per second

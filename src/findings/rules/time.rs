@@ -278,7 +278,7 @@ mod tests {
             assert!((minutes(mtbf_min) - best).abs() < 0.5, "{mtbf_min}: {}", minutes(mtbf_min));
         }
         assert_eq!(daly(300.0, 100.0), 100.0);
-        // nothing is better than the optimum, but for the first order of the waste
+        // nothing is better than the optimum, except to first order of the waste
         let best = daly(300.0, 86_400.0);
         assert!(waste(2.0 * best, 300.0, 86_400.0) > waste(best, 300.0, 86_400.0));
         assert!(waste(0.5 * best, 300.0, 86_400.0) > waste(best, 300.0, 86_400.0));

@@ -23,7 +23,7 @@ struct Turns {
 }
 
 impl Clocks {
-    /// Starts and ends in seconds on a clock that does not begin again. Requests come in the order of their ends, but for those of
+    /// Starts and ends in seconds on a clock that does not begin again. Requests come in the order of their ends, except for those of
     /// several threads: a larger fall means that the clock has begun again.
     pub(super) fn unwrap(&mut self, client: &(String, u64), op: Op, starts: &[f64], ends: &[f64]) -> Vec<(f64, f64)> {
         let key = (client.0.clone(), client.1, op);

@@ -15,7 +15,7 @@ pub enum Followed {
     Values,
     /// MessagePack of TMIO.
     Objects,
-    /// More lines have to come before that can be told.
+    /// More lines have to come before that is known.
     Later,
 }
 

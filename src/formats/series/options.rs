@@ -64,9 +64,10 @@ impl FromStr for SeriesColumns {
         let mut columns = SeriesColumns::default();
         for (key, value) in settings(text) {
             if !columns.set(key, value) {
-                return Err(Error::new(ErrorKind::Usage, format!("`{key}` in the columns `{text}`")).expected(
-                    "time, end, dur, value, read, write, rank, host, device or where, each with = and a column",
-                ));
+                return Err(Error::new(ErrorKind::Usage, format!("unknown key `{key}` in the columns `{text}`"))
+                    .expected(
+                        "time, end, dur, value, read, write, rank, host, device or where, each with = and a column",
+                    ));
             }
         }
         if columns.value.is_empty() && columns.read.is_empty() && columns.write.is_empty() {

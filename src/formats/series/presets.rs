@@ -1,4 +1,4 @@
-//! Tables of known tools, told by their header line.
+//! Tables of known tools, recognised by their header line.
 //!
 //! Sources are the tools' own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, dool 1.3, PCP 6.0, Grafana
 //! 11, InfluxDB 1.8, FTIO 0.0.9.

@@ -45,8 +45,11 @@ impl Diagnostics {
         let (nameless, transfers) = (sum(|p| p.sink.nameless), sum(|p| p.sink.transfers));
         if nameless > 0 {
             n.warn(
-                Warning::new("unknown-files", format!("{nameless} of {transfers} transfers do not tell their file"))
-                    .remedy("record with -y"),
+                Warning::new(
+                    "unknown-files",
+                    format!("{nameless} of {transfers} transfers lack the name of their file"),
+                )
+                .remedy("record with -y"),
             );
         }
         let mapped = sum(|p| p.sink.mapped.map_or(0, |m| m.0));

@@ -132,7 +132,7 @@ pub(super) fn each_chunk(
     });
     written.note(others, "no-transfers", |n| format!("{n} rows move no bytes and are left out"));
     written.note(points, "zero-duration", |n| {
-        format!("{n} rows have no duration, so that rates cannot tell their bytes; they are left out")
+        format!("{n} rows have no duration, so that no bytes follow from their rates; they are left out")
     });
     written.note(u64::from(rows.origin_s() != 0), "clock-moved", |_| {
         format!("times are written as seconds since second {} of the trace's clock", rows.origin_s())

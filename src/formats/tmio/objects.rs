@@ -353,7 +353,7 @@ mod tests {
                     prop_assert_eq!(layout.len, len);
                     prop_assert_eq!(found.map(f64::to_bits), row.map(f64::to_bits));
                 } else {
-                    // the same kinds of numbers are the same layout, but for negative ones, which are their own tags
+                    // the same kinds of numbers are the same layout, except for negative ones, which are their own tags
                     prop_assert!(!same || kinds.contains(&4));
                 }
             }

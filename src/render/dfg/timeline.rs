@@ -5,7 +5,7 @@ use crate::render::figure::{Axis, Figure, Layer, Look, Numbers, Panel, Shape, co
 use crate::render::layout::ending;
 use crate::render::units;
 
-/// Cases drawn at most; more could not be told apart.
+/// Cases drawn at most: more would blur into each other.
 const MOST_ROWS: usize = 200;
 /// Height of a row in pixels.
 const ROW: f64 = 26.0;

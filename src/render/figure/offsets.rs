@@ -20,9 +20,9 @@ const WALKS: usize = 2;
 /// Accesses drawn of a file, and at least of a pattern.
 const SHAPES: usize = 12_000;
 const LEAST: usize = 24;
-/// Period marks that can be told apart.
+/// Period marks that stay apart in a picture.
 const MARKS: f64 = 80.0;
-/// Stripes that can be told apart.
+/// Stripes that stay apart in a picture.
 const STRIPES: u64 = 32;
 /// Accesses of which only the order is still known.
 const EVEN: RGBColor = RGBColor(190, 190, 190);

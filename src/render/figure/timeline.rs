@@ -56,7 +56,7 @@ impl Timeline {
         self
     }
 
-    /// The first periods, as many as can be told apart: from the first window in which the period holds, if that is known.
+    /// The first periods, as many as stay apart: from the first window in which the period holds, if that is known.
     pub fn cycles(&self, signal: &SignalReport) -> Timeline {
         let whole = Timeline::whole(signal);
         let later = whole.shift - self.shift;

@@ -91,9 +91,9 @@ fn in_layers(boxes: &[Point], links: &[Link]) -> Layout {
 impl Layout {
     /// The remark below a picture that is not in layers.
     pub(in crate::render) fn remark(&self) -> Option<String> {
-        let (edges, told) = (self.links.len(), self.links.iter().filter(|l| l.1.is_some()).count());
+        let (edges, shown) = (self.links.len(), self.links.iter().filter(|l| l.1.is_some()).count());
         self.column.then(|| {
-            format!("{edges} edges are too many for layers: one column, those downwards on the right; {told} numbers have room")
+            format!("{edges} edges are too many for layers: one column, with downward edges on the right; {shown} numbers have room")
         })
     }
 
