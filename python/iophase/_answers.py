@@ -110,7 +110,7 @@ class Classes(Answer):
     "The classes of all files of a trace."
 
     __slots__ = ()
-    advice = Field('advice', '[Advice]', "What to set for the job as a whole.")
+    advice = Field('advice', '[Advice]', "Settings for the job as a whole.")
     files = Field('files', '[FileClasses]', "Files, in the order of their first access.")
     path = Field('path', '', "Path of the trace as the user gave it.")
     records = Field('records', '', "Number of accesses classified.")
@@ -118,7 +118,7 @@ class Classes(Answer):
     warnings = Field('warnings', '[Warning]', "Warnings for the user.")
 
 class Clock(Part):
-    "What the times of a trace count from."
+    "The zero of the times of a trace."
 
     __slots__ = ()
     kind = Field('kind', '', "The zero of the clock.")
@@ -223,8 +223,8 @@ class DfgComparison(Part):
     activities = Field('activities', '[ActivityChange]', "Activities of either, those whose duration a case differs most first.")
     edges = Field('edges', '[EdgeChange]', "Edges whose count a case differs, those that differ most first.")
     green = Field('green', 'GroupTotals', "All green cases.")
-    only_green = Field('only_green', 'Exclusive', "What only green cases have.")
-    only_red = Field('only_red', 'Exclusive', "What only red cases have.")
+    only_green = Field('only_green', 'Exclusive', "Activities and edges of green cases alone.")
+    only_red = Field('only_red', 'Exclusive', "Activities and edges of red cases alone.")
     red = Field('red', 'GroupTotals', "All red cases.")
 
 class Dominant(Part):
@@ -279,14 +279,14 @@ class Example(Part):
     start_s = Field('start_s', '', "Start in seconds on the trace's own clock.")
 
 class Exclusive(Part):
-    "What only one group has."
+    "Activities and edges that only one group has."
 
     __slots__ = ()
     activities = Field('activities', '', "Activities, by name.")
     edges = Field('edges', '[EdgeRef]', "Edges, the most frequent first.")
 
 class Expected(Part):
-    "What a model of earlier runs says of a file before it is accessed."
+    "The forecast of a model of earlier runs for a file, before it is accessed."
 
     __slots__ = ()
     accesses = Field('accesses', '', "Number of accesses.")
@@ -300,7 +300,7 @@ class ExpectedClass(Part):
     "A class that a file will have for a while."
 
     __slots__ = ()
-    advice = Field('advice', '[Advice]', "What to set because of it.")
+    advice = Field('advice', '[Advice]', "Settings that follow from it.")
     bytes = Field('bytes', '', "Bytes moved.")
     mix = Field('mix', '', "Whether there are reads, writes or both.")
     passes = Field('passes', '', "How often each rank goes over its bytes meanwhile.")
@@ -344,10 +344,10 @@ class FileClasses(Part):
 
     __slots__ = ()
     aside = Field('aside', 'Aside', "Accesses that are in no class, since they are none of the program's data; `null` if there are none.")
-    expected = Field('expected', 'Expected', "What earlier runs did, known when the file is opened; `null` without a model that knows the file.")
+    expected = Field('expected', 'Expected', "Behaviour of earlier runs, known when the file is opened; `null` without a model that knows the file.")
     file = Field('file', '', "Name of the file; `null` if the trace does not say.")
-    global_ = Field('global', '[GlobalClass]', "What the job does, by time.")
-    local = Field('local', '[LocalClass]', "What each rank does, by rank and time.")
+    global_ = Field('global', '[GlobalClass]', "Classes of the whole job, by time.")
+    local = Field('local', '[LocalClass]', "Classes of the single ranks, by rank and time.")
 
 class FileKind(Part):
     "Files of one kind."
@@ -449,11 +449,11 @@ class FrequencyRange(Part):
     probability = Field('probability', '', "Share of all predictions of the history that have a frequency in the range.")
 
 class GlobalClass(Part):
-    "What the job does to a file for a while."
+    "The access class of the whole job in a file during one time window."
 
     __slots__ = ()
     accesses = Field('accesses', '', "Number of accesses seen; 0 if the class was known before them.")
-    advice = Field('advice', '[Advice]', "What to set because of it.")
+    advice = Field('advice', '[Advice]', "Settings that follow from it.")
     bytes = Field('bytes', '', "Bytes moved.")
     classifier = Field('classifier', '', "Method that gave the local classes below.")
     end_s = Field('end_s', '', "End of the last access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times.")
@@ -489,7 +489,7 @@ class Info(Answer):
     __slots__ = ()
     byte_order = Field('byte_order', '', "`little` or `big`.")
     calls = Field('calls', '', "Number of calls by name.")
-    clock = Field('clock', 'Clock', "What all times count from.")
+    clock = Field('clock', 'Clock', "The zero of all times.")
     compression = Field('compression', '', "Compression inside or around the trace.")
     counters = Field('counters', 'CounterReport', "Tables of the counters; `null` if the trace has none.")
     end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock.")
@@ -526,7 +526,7 @@ class IoTime(Part):
     slowest_s = Field('slowest_s', 'Bounds', "Seconds of the slowest rank; `null` without times.")
     waiting_s = Field('waiting_s', '', "Seconds inside MPI-IO and outside the POSIX calls below it, mean of all ranks: waiting for other ranks and exchanging data with them. `null` without MPI-IO.")
     wall_s = Field('wall_s', '', "Seconds in which at least one rank is in a request; `null` without single requests.")
-    why = Field('why', '', "What keeps the recording from being complete; `null` if nothing does.")
+    why = Field('why', '', "The reason why the recording is not complete; `null` if it is.")
 
 class IoTimeChange(Part):
     "Change of the time in I/O."
@@ -591,7 +591,7 @@ class LayerTime(Part):
     slowest_s = Field('slowest_s', 'Bounds', "Seconds of the slowest rank.")
 
 class LocalClass(Part):
-    "What one rank does to a file for a while."
+    "The access class of one rank in a file during one time window."
 
     __slots__ = ()
     accesses = Field('accesses', '', "Number of accesses.")
@@ -724,7 +724,7 @@ class PatternGroup(Part):
     period_reason = Field('period_reason', '', "Why there is no period; `null` if there is one.")
     ranks = Field('ranks', '', "Number of ranks.")
     records = Field('records', '', "Number of accesses.")
-    then = Field('then', '', "What is done right after each access to the same bytes; `null` for patterns of one operation.")
+    then = Field('then', '', "The operation right after each access to the same bytes; `null` for patterns of one operation.")
 
 class PatternPeriod(Part):
     "The period of the accesses of a pattern or a group."
@@ -757,7 +757,7 @@ class PatternReport(Part):
     start_offset = Field('start_offset', '', "Offset of the first access.")
     start_s = Field('start_s', '', "Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.")
     stride = Field('stride', '', "Stride of the innermost loop; `null` for a sequential pattern.")
-    then = Field('then', '', "What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.")
+    then = Field('then', '', "The operation right after each access to the same bytes, where it is another one: a read-modify-write, whose innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.")
 
 class Patterns(Answer):
     "The access patterns of one trace, alone."
@@ -809,7 +809,7 @@ class Prediction(Answer):
     bytes_p95 = Field('bytes_p95', '', "Bytes not exceeded by 95 % of the bursts seen.")
     change_point = Field('change_point', '', "The period has changed since the prediction before.")
     change_s = Field('change_s', '', "When the new period began, seconds on the trace's own clock; `null` without a change.")
-    clock = Field('clock', 'Clock', "What all times count from.")
+    clock = Field('clock', 'Clock', "The zero of all times.")
     confidence = Field('confidence', '', "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.")
     cycles = Field('cycles', '', "Number of periods seen in the window.")
     emitted_unix_s = Field('emitted_unix_s', '', "When this was printed: seconds since 1970-01-01 00:00 UTC on the machine of the predictor; `null` if it was not.")
@@ -846,7 +846,7 @@ class QualityReport(Part):
     records_dropped = Field('records_dropped', '', "Number of records that could not be used.")
     records_left_out = Field('records_left_out', '', "Number of records ignored on purpose: failed calls, system files.")
     records_read = Field('records_read', '', "Number of records in the input.")
-    timing = Field('timing', '', "What one row is, and so how exact its times are.")
+    timing = Field('timing', '', "The kind of one row, which decides how exact its times are.")
 
 class Ranks(Part):
     "The ranks of a pattern that several make together: its outermost loop goes through them."
@@ -888,13 +888,13 @@ class RemedyReport(Part):
     settings = Field('settings', '', "Hints of MPI-IO and of libraries: value by name.")
     system = Field('system', '', "The library or file system; `any` for all.")
     url = Field('url', '', "Where it is described; empty if nowhere.")
-    why = Field('why', '', "What to do, if there is neither command nor setting, and why.")
+    why = Field('why', '', "Advice in words, if there is neither command nor setting, and the reason.")
 
 class Report(ReportBase):
     "The report of one trace."
 
     __slots__ = ()
-    clock = Field('clock', 'Clock', "What all times count from.")
+    clock = Field('clock', 'Clock', "The zero of all times.")
     patterns = Field('patterns', 'PatternsReport', "Access patterns; `null` if the trace has no offsets or they were not asked for.")
     quality = Field('quality', 'QualityReport', "Quality of the data.")
     schema = Field('schema', '', "Name and version of the schema.")
@@ -1144,7 +1144,7 @@ class Warning(Part):
     __slots__ = ()
     code = Field('code', '', "Stable code in kebab case, such as `damaged-tail`; `docs/contract.md` lists all.")
     message = Field('message', '', "Description in one sentence.")
-    remedy = Field('remedy', '', "What to do about it; `null` if nothing can be done.")
+    remedy = Field('remedy', '', "Remedy; `null` if nothing can be done.")
 
 class Window(Part):
     "An interval of time."

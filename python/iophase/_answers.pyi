@@ -192,7 +192,7 @@ class Classes(Answer):
 
     @property
     def advice(self) -> list[Advice]:
-        "What to set for the job as a whole."
+        "Settings for the job as a whole."
     @property
     def files(self) -> list[FileClasses]:
         "Files, in the order of their first access."
@@ -210,7 +210,7 @@ class Classes(Answer):
         "Warnings for the user."
 
 class Clock(Part):
-    "What the times of a trace count from."
+    "The zero of the times of a trace."
 
     @property
     def kind(self) -> Literal['job-start', 'unix', 'midnight', 'trace']:
@@ -432,10 +432,10 @@ class DfgComparison(Part):
         "All green cases."
     @property
     def only_green(self) -> Exclusive:
-        "What only green cases have."
+        "Activities and edges of green cases alone."
     @property
     def only_red(self) -> Exclusive:
-        "What only red cases have."
+        "Activities and edges of red cases alone."
     @property
     def red(self) -> GroupTotals:
         "All red cases."
@@ -539,7 +539,7 @@ class Example(Part):
         "Start in seconds on the trace's own clock."
 
 class Exclusive(Part):
-    "What only one group has."
+    "Activities and edges that only one group has."
 
     @property
     def activities(self) -> list[str]:
@@ -549,7 +549,7 @@ class Exclusive(Part):
         "Edges, the most frequent first."
 
 class Expected(Part):
-    "What a model of earlier runs says of a file before it is accessed."
+    "The forecast of a model of earlier runs for a file, before it is accessed."
 
     @property
     def accesses(self) -> int:
@@ -575,7 +575,7 @@ class ExpectedClass(Part):
 
     @property
     def advice(self) -> list[Advice]:
-        "What to set because of it."
+        "Settings that follow from it."
     @property
     def bytes(self) -> int:
         "Bytes moved."
@@ -663,16 +663,16 @@ class FileClasses(Part):
         "Accesses that are in no class, since they are none of the program's data; `null` if there are none."
     @property
     def expected(self) -> Expected | None:
-        "What earlier runs did, known when the file is opened; `null` without a model that knows the file."
+        "Behaviour of earlier runs, known when the file is opened; `null` without a model that knows the file."
     @property
     def file(self) -> str | None:
         "Name of the file; `null` if the trace does not say."
     @property
     def global_(self) -> list[GlobalClass]:
-        "What the job does, by time."
+        "Classes of the whole job, by time."
     @property
     def local(self) -> list[LocalClass]:
-        "What each rank does, by rank and time."
+        "Classes of the single ranks, by rank and time."
 
 class FileKind(Part):
     "Files of one kind."
@@ -884,14 +884,14 @@ class FrequencyRange(Part):
         "Share of all predictions of the history that have a frequency in the range."
 
 class GlobalClass(Part):
-    "What the job does to a file for a while."
+    "The access class of the whole job in a file during one time window."
 
     @property
     def accesses(self) -> int:
         "Number of accesses seen; 0 if the class was known before them."
     @property
     def advice(self) -> list[Advice]:
-        "What to set because of it."
+        "Settings that follow from it."
     @property
     def bytes(self) -> int:
         "Bytes moved."
@@ -966,7 +966,7 @@ class Info(Answer):
         "Number of calls by name."
     @property
     def clock(self) -> Clock:
-        "What all times count from."
+        "The zero of all times."
     @property
     def compression(self) -> str | None:
         "Compression inside or around the trace."
@@ -1066,7 +1066,7 @@ class IoTime(Part):
         "Seconds in which at least one rank is in a request; `null` without single requests."
     @property
     def why(self) -> str | None:
-        "What keeps the recording from being complete; `null` if nothing does."
+        "The reason why the recording is not complete; `null` if it is."
 
 class IoTimeChange(Part):
     "Change of the time in I/O."
@@ -1200,7 +1200,7 @@ class LayerTime(Part):
         "Seconds of the slowest rank."
 
 class LocalClass(Part):
-    "What one rank does to a file for a while."
+    "The access class of one rank in a file during one time window."
 
     @property
     def accesses(self) -> int:
@@ -1473,7 +1473,7 @@ class PatternGroup(Part):
         "Number of accesses."
     @property
     def then(self) -> Literal['read', 'write'] | None:
-        "What is done right after each access to the same bytes; `null` for patterns of one operation."
+        "The operation right after each access to the same bytes; `null` for patterns of one operation."
 
 class PatternPeriod(Part):
     "The period of the accesses of a pattern or a group."
@@ -1550,7 +1550,7 @@ class PatternReport(Part):
         "Stride of the innermost loop; `null` for a sequential pattern."
     @property
     def then(self) -> Literal['read', 'write'] | None:
-        "What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop of stride 0 goes through the two. `null` for a pattern of one operation."
+        "The operation right after each access to the same bytes, where it is another one: a read-modify-write, whose innermost loop of stride 0 goes through the two. `null` for a pattern of one operation."
 
 class Patterns(Answer):
     "The access patterns of one trace, alone."
@@ -1651,7 +1651,7 @@ class Prediction(Answer):
         "When the new period began, seconds on the trace's own clock; `null` without a change."
     @property
     def clock(self) -> Clock:
-        "What all times count from."
+        "The zero of all times."
     @property
     def confidence(self) -> float | None:
         "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down."
@@ -1751,7 +1751,7 @@ class QualityReport(Part):
         "Number of records in the input."
     @property
     def timing(self) -> Literal['request', 'phase', 'heatmap', 'counter', 'order']:
-        "What one row is, and so how exact its times are."
+        "The kind of one row, which decides how exact its times are."
 
 class Ranks(Part):
     "The ranks of a pattern that several make together: its outermost loop goes through them."
@@ -1833,14 +1833,14 @@ class RemedyReport(Part):
         "Where it is described; empty if nowhere."
     @property
     def why(self) -> str:
-        "What to do, if there is neither command nor setting, and why."
+        "Advice in words, if there is neither command nor setting, and the reason."
 
 class Report(ReportBase):
     "The report of one trace."
 
     @property
     def clock(self) -> Clock:
-        "What all times count from."
+        "The zero of all times."
     @property
     def patterns(self) -> PatternsReport | None:
         "Access patterns; `null` if the trace has no offsets or they were not asked for."
@@ -2348,7 +2348,7 @@ class Warning(Part):
         "Description in one sentence."
     @property
     def remedy(self) -> str | None:
-        "What to do about it; `null` if nothing can be done."
+        "Remedy; `null` if nothing can be done."
 
 class Window(Part):
     "An interval of time."

@@ -123,7 +123,7 @@ def analyze(
             (Local maxima).
         tolerance: Minimum candidate score, relative to the best.
         components: Number of cosines in the reconstruction.
-        fourier_fit: Refine these cosines by least squares; 10 cosines if -n is not given.
+        fourier_fit: Refine the cosines of -n by least squares; 10 cosines without -n.
         filter: Butterworth filter, applied forwards and backwards before the analysis; method auto then uses
             autocorrelation: `none` (No filter), `lowpass` (Keep frequencies below the cut-off), `highpass` (Keep
             frequencies above the cut-off), `bandpass` (Keep frequencies between two cut-offs).
@@ -525,7 +525,7 @@ def classify(
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
         from_: Start of the time window.
         until: End of the time window.
-        window: Look-ahead after an access that breaks the pattern.
+        window: Number of accesses to look ahead after one that breaks the pattern.
         stripe: Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small.
         classifier: Classifier: `auto` (The rules, the model where they find no order, else the network), `rules` (Rules
             only), `network` (Network only), `markov` (Model only).
@@ -695,8 +695,8 @@ def compare(
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
         time_step: Interval between rows that carry no time [default: 1].
-        match: Which ranks of two runs belong together in the picture: `rank` (Equal numbers), `size` (In the order of
-            their bytes), `time` (In the order of their time in I/O).
+        match: Order by which the ranks of two runs are paired in the picture: `rank` (Equal numbers), `size` (In the
+            order of their bytes), `time` (In the order of their time in I/O).
         config: TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings.
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
