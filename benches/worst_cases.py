@@ -21,7 +21,7 @@ import time
 
 from peers.compare import ROOT, once
 
-# What a run may take that no row pays for: start of the process, fixed tables.
+# The part of a run that no row pays for: start of the process, fixed tables.
 START_S = 0.02
 # CPU time of a size over that of a smaller one, beyond that of n log n: caches, and the noise of a busy machine.
 GROWTH = 1.6

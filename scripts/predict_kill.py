@@ -28,7 +28,7 @@ def make(path):
 
 
 def answer(line):
-    """What a line says, without the time at which it was printed."""
+    """The content of a line, without the time at which it was printed."""
     return {**json.loads(line), "emitted_unix_s": None}
 
 

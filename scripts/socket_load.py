@@ -58,7 +58,7 @@ class Program:
         self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         line = self.child.stderr.readline()
         self.port = int(re.search(r":(\d+)/?$", line.strip()).group(1))
-        # What it reports must not fill the pipe.
+        # Its reports must not fill the pipe.
         os.set_blocking(self.child.stderr.fileno(), False)
         # Connections of each kind come from an address of their own, so that ports do not run out.
         self.sources = 1

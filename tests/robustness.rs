@@ -42,7 +42,7 @@ static ALLOCATOR: Counting = Counting;
 /// Tests take turns: the counters are of the whole process.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// What reading a small damaged input may allocate at its peak: buffers of fixed size and a multiple of the input.
+/// Peak of the memory that reading a small damaged input may allocate: buffers of fixed size and a multiple of the input.
 const BOUND: usize = 96 << 20;
 
 fn samples() -> Vec<(PathBuf, Vec<u8>)> {
@@ -92,7 +92,7 @@ fn check_answer(name: &str, answer: Result<Trace>, input: usize) -> Result<usize
     }
 }
 
-/// What every reader promises of its rows.
+/// Promises of every reader about its rows.
 fn check_rows(name: &str, t: &Trace) {
     let (start, end) = match &t.data {
         Data::Requests(r) => (&r.start, &r.end),

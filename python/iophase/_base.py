@@ -1,4 +1,4 @@
-"""What all answers have in common. Their fields come from the JSON Schemas: see `_answers.py`."""
+"""Base of all answers. Their fields come from the JSON Schemas: see `_answers.py`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Part:
 
 
 class Kept:
-    """What the native part can be asked for by an answer, for one that was pickled."""
+    """Data that the native part gives to an answer, stored for one that was pickled."""
 
     def __init__(self, native: NativeAnswer | Kept, signals: int) -> None:
         self._texts = native.text(False), native.text(True)
@@ -202,7 +202,7 @@ class Answer(Part):
 
 
 class ReportBase(Answer):
-    """What a report has beside its JSON."""
+    """Methods of a report beside its JSON."""
 
     __slots__ = ()
 
@@ -234,7 +234,7 @@ class ReportBase(Answer):
 
 
 class SignalBase(Part):
-    """What a signal has beside its JSON."""
+    """Methods of a signal beside its JSON."""
 
     __slots__ = ()
 
@@ -304,7 +304,7 @@ def _table(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Table:
 
 
 class PeriodBase(Part):
-    """What the answer on a period has beside its JSON."""
+    """Methods of the answer on a period beside its JSON."""
 
     __slots__ = ()
 
@@ -329,7 +329,7 @@ class PeriodBase(Part):
 
 
 class DfgBase(Answer):
-    """What a graph has beside its JSON."""
+    """Methods of a graph beside its JSON."""
 
     __slots__ = ()
 
@@ -349,7 +349,7 @@ class DfgBase(Answer):
 
 
 class ComparisonBase(Answer):
-    """What a comparison has beside its JSON."""
+    """Methods of a comparison beside its JSON."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What a notebook holds, as a table of Arrow: arrays, dicts, lists of dicts, Series, frames. Other packages are used if they are there."""
+"""Data of a notebook as a table of Arrow: arrays, dicts, lists of dicts, Series, frames. Other packages are used if they are there."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def findings(
     all_remedies: bool = False,
     progress: Progress = None,
 ) -> Findings:
-    """What is wrong with the I/O: evidence, time lost, settings that help.
+    """Problems of the I/O: evidence, time lost, settings that help.
 
     Args:
         source: A path, the content of a file, an open file, a Trace, or data in memory as for `from_arrow`.
@@ -662,7 +662,7 @@ def compare(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Comparison:
-    """What changed between two runs, or two sets of runs, and what explains it.
+    """Differences between two runs, or two sets of runs, and their causes.
 
     Args:
         before: A run before, or several.

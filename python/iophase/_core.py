@@ -111,7 +111,7 @@ class _Bar:
 
 
 class _Told:
-    """What the native part calls with its progress."""
+    """The function that the native part calls with its progress."""
 
     def __init__(self, progress: Progress) -> None:
         self.bar = _Bar() if progress is True else None
@@ -222,7 +222,7 @@ def converted(source: Source, output: Any, keywords: dict[str, Any], spec: Any) 
 
 
 def kept(trace: Trace) -> Any:
-    """What makes a trace again in another process: the content of its file or folder, its rows, or the job."""
+    """The data that make a trace again in another process: the content of its file or folder, its rows, or the job."""
     function, source, *rest = trace._made
     if function == "open":
         name, content = source if isinstance(source, tuple) else (os.fsdecode(source), source)

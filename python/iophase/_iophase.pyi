@@ -142,7 +142,7 @@ class Trace:
 
     @property
     def truth(self) -> Truth | None:
-        """What a generated job did; None for other traces."""
+        """The truth of a generated job; None for other traces."""
 
     @property
     def _warnings(self) -> _Warnings: ...

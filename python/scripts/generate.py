@@ -221,7 +221,7 @@ FUNCTIONS = {
         "source: Source",
         '_core.one("findings", "Findings", source, keywords, SPECS["findings"])',
         "Findings",
-        "What is wrong with the I/O: evidence, time lost, settings that help.",
+        "Problems of the I/O: evidence, time lost, settings that help.",
         """
         >>> import iophase as iop
         >>> found = iop.findings("data/stable.darshan")
@@ -273,7 +273,7 @@ FUNCTIONS = {
         "before: Source | Sequence[Source], after: Source | Sequence[Source]",
         '_core.comparison(before, after, keywords, SPECS["compare"])',
         "Comparison",
-        "What changed between two runs, or two sets of runs, and what explains it.",
+        "Differences between two runs, or two sets of runs, and their causes.",
         """
         >>> import iophase as iop
         >>> iop.compare("data/stable.darshan", "data/stable.darshan").verdict

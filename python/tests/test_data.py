@@ -21,7 +21,7 @@ RATES = {"time": TIMES, "rate": [1e6 + k if k % 80 < 20 else 0.0 for k in range(
 
 
 def answer(report):
-    """What the report says of its signals."""
+    """The answers of a report on its signals."""
     plain = report if isinstance(report, dict) else report.to_dict()
     return [{k: s[k] for k in ("mode", "bytes", "period", "validity", "prediction", "bursts")} for s in plain["signals"]]
 

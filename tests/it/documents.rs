@@ -388,7 +388,7 @@ fn all_of(names: &Names, enums: &BTreeMap<String, Vec<String>>) -> (String, Vec<
     }
 }
 
-/// What has to be done if a name does not stand in a place.
+/// The change to make if a name does not stand in a place.
 fn missing(name: &str, place: &Place) -> Option<String> {
     match place {
         Help(command, option_name) => {

@@ -151,7 +151,7 @@ fn done(run: &str) {
     assert!(o.status.success(), "{run}: {}", String::from_utf8_lossy(&o.stderr));
 }
 
-/// What pages are made of, and one small page whole.
+/// Outlines of pages, and one small page whole.
 #[test]
 fn pages_are_made_of_what_is_stored() {
     let traces = [
@@ -180,7 +180,7 @@ fn pages_are_made_of_what_is_stored() {
 /// The trace whose page is stored whole.
 const SMALLEST: &str = "tests/data/darshan/good/le_341_job_only.darshan";
 
-/// What nobody can review guards nothing.
+/// Outputs that nobody can review guard nothing.
 #[test]
 fn stored_outputs_can_be_reviewed() {
     let folders = std::fs::read_dir(stored::root()).unwrap().map(|e| e.unwrap().path());

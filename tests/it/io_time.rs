@@ -25,7 +25,7 @@ fn logs() -> Vec<PathBuf> {
     all
 }
 
-/// What does not depend on which rows are kept.
+/// Values that do not depend on which rows are kept.
 fn times(io: &Value) -> Vec<(&str, &Value)> {
     let keys = "run_s complete why layer mean_s slowest_s share waiting_s layers";
     keys.split(' ').map(|key| (key, &io[key])).collect()

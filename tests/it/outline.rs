@@ -119,7 +119,7 @@ impl Element {
     }
 }
 
-/// What a page is made of: sections, figures, tables with their first row, lists and facts, one a line.
+/// The outline of a page: sections, figures, tables with their first row, lists and facts, one a line.
 pub fn outline(page: &str) -> String {
     let mut out = String::new();
     parsed(page).0.inside().for_each(|e| write_outline(e, 0, &mut out));

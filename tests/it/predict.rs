@@ -144,7 +144,7 @@ fn a_change_of_period_begins_a_new_window_and_a_new_state() {
     assert!(none.iter().all(|p| p["change_point"] == false));
 }
 
-/// What is said of bursts with these gaps.
+/// Predictions for bursts with these gaps.
 fn replayed(gaps: &[f64]) -> Vec<Value> {
     let starts = gaps.iter().scan(3.0, |t, gap| {
         *t += 10.0 * gap;

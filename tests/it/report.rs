@@ -37,7 +37,7 @@ fn json_of(args: &[&str]) -> Value {
     serde_json::from_slice(&iophase(args).stdout).unwrap()
 }
 
-/// What holds for every page; a failure names the element.
+/// Checks of every page; a failure names the element.
 #[track_caller]
 fn check(name: &str, page: &str) -> Element {
     let (tree, errors) = parsed(page);

@@ -52,7 +52,7 @@ fn scramble(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// What is special about a job.
+/// The peculiarity of a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// All ranks at the same pace.
@@ -81,7 +81,7 @@ pub struct Job {
     pub accesses: u64,
     pub size: u64,
     pub op: Op,
-    /// What the second phase does, if there is one: the same elsewhere in the file, or the other way at the same place.
+    /// Operation of the second phase, if there is one: the same elsewhere in the file, or the other way at the same place.
     pub then_op: Op,
 }
 

@@ -97,7 +97,7 @@ fn noticed(method: ChangeMethod, before: usize, after: f64, jitter: Jitter, dela
 
 #[test]
 fn clear_changes_are_noticed_within_two_values() {
-    // What each method reaches, written down at the head of the module.
+    // Scores of each method, written down at the head of the module.
     for method in METHODS {
         for after in [8.0, 3.0] {
             for (before, jitter) in [(10, 0.02), (10, 0.05), (30, 0.05), (300, 0.05)] {

@@ -379,7 +379,7 @@ fn documents_one_after_the_other_are_all_read() {
     assert_eq!((rows(&t).len(), codes(&t)), (1, vec!["unreadable-records"]));
 }
 
-/// What a sink that keeps no rows is given at last.
+/// The trace, the bytes and the number of rows, for a sink that keeps no rows.
 fn streamed(text: &str) -> (Trace, u64, usize) {
     #[derive(Default)]
     struct Sum(Mutex<(u64, usize)>);

@@ -170,7 +170,7 @@ fn writing_then_reading_back_is_two_classes() {
     assert_eq!(mixes, [(Mix::WriteOnly, G::PartitionedSequential), (Mix::ReadOnly, G::PartitionedSequential)]);
 }
 
-/// What a classifier says, after one earlier run of the same program.
+/// Classes by one classifier, after one earlier run of the same program.
 fn answer(t: &Trace, choice: Choice, model: &Model) -> Classes {
     classify(t, &Selection::default(), Options::default().choice(choice).model(Some(model))).unwrap()
 }
@@ -329,7 +329,7 @@ fn small_jitter_of_a_stride_keeps_the_class() {
     assert_eq!(global(&trace(accesses, 0.5)), [(G::InterleavedSequential, 4)]);
 }
 
-/// What `iophase classify` says of an input that it may read as a stream, and of the same input as a whole.
+/// Classes by `iophase classify` of an input that it may read as a stream, and of the same input as a whole.
 fn streamed_and_whole(path: &Path) -> [Classes; 2] {
     let options = ReadOptions::default();
     let source = Source::open(path, &options.limits).unwrap();

@@ -1,6 +1,6 @@
 //! Access classes of h5bench: the real runs of the corpus, generated ones, and HDF5's own accesses between drawn data.
 //!
-//! What the command lines imply. A dataset of `h5bench_write` and `h5bench_read` is one array of all ranks in their order, each
+//! Classes follow from the command lines. A dataset of `h5bench_write` and `h5bench_read` is one array of all ranks in their order, each
 //! with one block; the datasets of all variables and time steps lie behind each other, with a little metadata between.
 //! - Contiguous in file (CC, IC), one dataset a variable: a rank takes its block of one dataset after the other, the blocks of the
 //!   ranks fill each dataset: interleaved. In a partial read each rank takes the first part of its block: the same stride, with

@@ -1,4 +1,4 @@
-//! What is written reads back: every writer against the reader of its format, with made and real traces.
+//! Every writer against the reader of its format, with made and real traces: what is written reads back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -351,7 +351,7 @@ fn real_traces_keep_their_period_and_bytes() {
     assert!(periodic * super::every(2) >= 5, "{periodic}");
 }
 
-/// What a row says: operation, rank, file, offset, whole bytes, and start and end as seconds behind whole ones.
+/// The content of a row: operation, rank, file, offset, whole bytes, and start and end as seconds behind whole ones.
 type Said = (Op, u32, String, u64, u64, f64, f64);
 
 /// The rows with times since `origin_s`.

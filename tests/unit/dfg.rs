@@ -90,7 +90,7 @@ fn events_are_ordered_by_start_if_the_clock_steps_back() {
     assert_eq!(shape(&Graph::of(&log.cases)).1, want);
 }
 
-/// What a random log holds by its definition: activity, line of the begin, process, bytes, duration in microseconds.
+/// Calls of a random log by its definition: activity, line of the begin, process, bytes, duration in microseconds.
 type Truth = Vec<(String, usize, u32, u64, u64)>;
 
 /// Writes a log of some processes whose calls are cut in two, lost or whole, and what it holds.
@@ -175,7 +175,7 @@ proptest! {
         }).collect();
         prop_assert_eq!(shape(&whole), by_definition(&cases.iter().collect::<Vec<_>>()));
 
-        // What comes in is what is there is what goes out.
+        // Edges into a node, its count, and edges out of it are equal in number.
         for n in &whole.nodes {
             let sum = |f: &dyn Fn(&Edge) -> bool| whole.edges.iter().filter(|e| f(e)).map(|e| e.count).sum::<u64>();
             prop_assert_eq!(sum(&|e| e.to == n.activity), n.events);

@@ -259,7 +259,7 @@ fn rows_come_again_only_if_a_later_line_changes_them() {
     let (lines, _, restarts) = pass(text(&[host.clone(), file.clone(), event(1, 1, "f"), event(2, 1, "?")]));
     assert_eq!((lines.len(), restarts), (2, 0));
     assert!(lines[0].contains("/d/a") && lines[1].contains("fhash:?"), "{lines:?}");
-    // What changes them stands beyond the bytes that are looked at first, and beyond the rows that are given first.
+    // Lines that change them stand beyond the bytes that are looked at first, and beyond the rows that are given first.
     let many: Vec<String> = (0..20_000).map(|i| event(i, 1, "f")).collect();
     let with = |first: &[String], last: String| pass(text(&[first, &many, &[last]].concat()));
     for (first, last, restarts) in [

@@ -70,7 +70,7 @@ fn whole(t: &Trace) -> Vec<Row> {
     sorted(wanted.map(|r| Interval { start: origin + r.start, end: origin + r.end, ..r }))
 }
 
-/// What comes of a text in pieces.
+/// The result of a text in pieces.
 #[derive(Debug, PartialEq)]
 struct Grown {
     rows: Vec<Row>,

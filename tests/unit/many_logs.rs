@@ -1,4 +1,4 @@
-//! What the reading of very many logs relies on: totals without rows, the outline of a damaged log, a deadline, the bursts.
+//! The basis on which very many logs are read: totals without rows, the outline of a damaged log, a deadline, the bursts.
 
 use std::time::Instant;
 

@@ -35,7 +35,7 @@ fn accesses(places: impl IntoIterator<Item = (u64, u64)>) -> Vec<Access> {
     places.into_iter().enumerate().map(access).collect()
 }
 
-/// What is found, which gives back every access.
+/// The patterns found, which give back every access.
 fn detect(accesses: &[Access], options: Options) -> Found {
     let mut d = Detector::new(options);
     accesses.iter().for_each(|a| d.push(a));

@@ -30,7 +30,7 @@ pub struct Description {
     pub two_operations: bool,
 }
 
-/// What the loops repeat.
+/// The body of the loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// An access of this size.

@@ -1,4 +1,4 @@
-//! What the tests of the text readers share.
+//! Helpers of the tests of text readers.
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 

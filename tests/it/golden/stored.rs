@@ -149,7 +149,7 @@ fn place(lines: &[&str], at: usize) -> String {
     above.join(", in ")
 }
 
-/// What is not the same in two lines: attributes and text of an element, or parts of a list.
+/// The difference between two lines: attributes and text of an element, or parts of a list.
 fn changed(stored: &str, made: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (stored.split('"').collect(), made.split('"').collect());
     let names = |parts: &[&str]| parts.iter().step_by(2).rev().skip(1).map(|s| (*s).to_owned()).collect::<Vec<_>>();

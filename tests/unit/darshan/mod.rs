@@ -796,7 +796,7 @@ fn names_and_mount_points_are_read() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
 
-    /// What is written is read, wherever the plain data is cut into streams.
+    /// Records that were written are read, wherever the plain data is cut into streams.
     #[test]
     fn records_may_span_streams(
         records in proptest::collection::vec(

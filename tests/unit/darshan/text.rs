@@ -8,7 +8,7 @@ use iophase::record::{Data, Layer, Request, Trace};
 
 use super::{codes, data, intervals, read_bytes, requests, summary};
 
-/// What darshan-parser and darshan-dxt-parser print of a log, with all digits.
+/// Output of darshan-parser and darshan-dxt-parser for a log, with all digits.
 fn printed(log: &Log) -> String {
     let (header, job, mut out) = (log.header(), log.job(), String::new());
     let mut line = |text: String| writeln!(out, "{text}").unwrap();
