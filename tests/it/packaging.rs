@@ -1,4 +1,4 @@
-//! Recipes of package managers say what Cargo.toml says.
+//! Recipes of package managers agree with Cargo.toml and with the package of `scripts/release`.
 
 use std::fs;
 use std::path::Path;
@@ -24,5 +24,25 @@ fn recipes_have_the_version_toolchain_licence_and_summary_of_the_crate() {
         for what in said.iter().chain([&licence, &summary]) {
             assert!(text.contains(what.as_str()), "{recipe} lacks {what}");
         }
+    }
+}
+
+/// No crate links a library of the system.
+#[test]
+fn recipes_depend_on_rust_alone_and_have_the_features_of_the_package() {
+    let release = read("scripts/release");
+    let (_, options) = release.split_once("--features ").expect("scripts/release names features");
+    let features = options.split_whitespace().next().unwrap_or_default();
+    let conda = read("packaging/conda/meta.yaml");
+    let (_, requirements) = conda.split_once("requirements:").expect("the conda recipe has requirements");
+    let (requirements, _) = requirements.split_once("\ntest:").expect("the conda recipe has a test");
+    let spack = read("packaging/spack/package.py");
+    for (recipe, text, part, begin) in [
+        ("packaging/conda/meta.yaml", &*conda, requirements, "- "),
+        ("packaging/spack/package.py", &*spack, &*spack, "depends_on("),
+    ] {
+        let needed: Vec<&str> = part.lines().map(str::trim).filter(|l| l.starts_with(begin)).collect();
+        assert!(needed.len() == 1 && needed[0].contains("rust"), "{recipe} depends on {needed:?}");
+        assert!(text.contains(features), "{recipe} builds without {features}");
     }
 }
