@@ -2,13 +2,10 @@
 
 use std::hint::black_box;
 
+use common::recorder as made;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::formats::{ReadOptions, Source, read, read_into};
 use iophase::record::{Batch, Restart, RowSink};
-
-#[path = "../tests/common/recorder.rs"]
-#[allow(dead_code, reason = "tests write other layouts, too")]
-mod made;
 
 /// Takes rows and drops them, as commands do that need no row twice.
 struct Dropped;

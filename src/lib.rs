@@ -121,7 +121,3 @@ pub fn read(path: impl AsRef<Path>) -> Result<Trace> {
 pub fn analyze(trace: &Trace) -> Result<Report> {
     Ok(analysis::analyze(trace, &analysis::Options::default())?.report)
 }
-
-#[cfg(test)]
-#[path = "../tests/common/mod.rs"]
-mod common;

@@ -3,9 +3,6 @@
 // A counting allocator is the only way to see what a reader allocates; it does nothing but count and pass on.
 #![allow(unsafe_code)]
 
-#[path = "common/mod.rs"]
-mod common;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::{Path, PathBuf};

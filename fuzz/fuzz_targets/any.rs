@@ -5,7 +5,7 @@
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     static TARGET: std::sync::LazyLock<fn(&[u8])> = std::sync::LazyLock::new(|| {
         let name = std::env::var("IOPHASE_FUZZ_TARGET").unwrap_or_default();
-        iophase_fuzz::targets::named(&name).unwrap_or_else(|| panic!("no target is called `{name}`"))
+        iophase_fuzz::named(&name).unwrap_or_else(|| panic!("no target is called `{name}`"))
     });
     TARGET(data);
 });

@@ -1,7 +1,7 @@
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| iophase_fuzz::targets::pattern(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| iophase_fuzz::pattern(data));
 
 #[cfg(not(fuzzing))]
 fn main() {}

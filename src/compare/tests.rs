@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 /// Seeds of a test: one in forty by default.
 fn seeds(all: u64) -> u64 {
-    all.div_ceil(crate::common::every(40) as u64)
+    all.div_ceil(common::every(40) as u64)
 }
 
 /// Whether a share of all seeds hits; of a sample, one may miss more.
@@ -72,9 +72,7 @@ fn is_empty(c: &Comparison) -> bool {
 
 #[test]
 fn a_run_equals_itself_and_its_copy() {
-    for fault in
-        ["none", "shared-stripes", "read-modify-write", "shuffled"].into_iter().step_by(crate::common::every(3))
-    {
+    for fault in ["none", "shared-stripes", "read-modify-write", "shuffled"].into_iter().step_by(common::every(3)) {
         let a = job(11, &[("fault", fault)]);
         for b in [a.clone(), copy(&a)] {
             let c = compared(&a, &b);
@@ -97,7 +95,7 @@ fn exchanged_sides_mirror_the_comparison() {
     let a = job(3, &[]);
     for values in [[("fault", "time-imbalance")], [("burst", "1.3")], [("requests", "16")], [("ranks", "16")]]
         .into_iter()
-        .step_by(crate::common::every(3))
+        .step_by(common::every(3))
     {
         let b = job(4, &values);
         let (there, back) = (compared(&a, &b), compared(&b, &a));

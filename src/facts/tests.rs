@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::common::shared;
 use crate::formats::{self, ReadOptions, Source};
 use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Impossible, Job, Trace};
+use common::shared;
 
 /// Values of logs that are there: name, time in I/O, and the oracle's.
 fn logs() -> Vec<(String, IoTime, Value)> {

@@ -8,10 +8,10 @@ use super::facts::{Facts, Known};
 use super::options::STRIPE;
 use super::outcome::Outcome;
 use super::*;
-use crate::common::{every, sample, shared};
 use crate::formats::darshan::counter_names;
 use crate::formats::{self, ReadOptions, Source};
 use crate::record::{Column, CounterModule, Data, FileId, Job, Op};
+use common::{every, sample, shared};
 
 pub(super) fn read(path: &std::path::Path) -> Trace {
     let read = ReadOptions { counters: true, ..ReadOptions::default() };

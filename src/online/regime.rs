@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_new_period_is_noticed_at_its_second_cycle() {
-        for period in [2.2, 3.1, 7.0, 9.0, 16.0].into_iter().step_by(crate::common::every(2)) {
+        for period in [2.2, 3.1, 7.0, 9.0, 16.0].into_iter().step_by(common::every(2)) {
             let starts: Vec<f64> = every(0.0, 5.0, 11).chain(every(50.0 + period, period, 8)).collect();
             let told = changes(&bursts(&starts, 1e6));
             let [(when, Change::Gap(first))] = told[..] else { panic!("{period}: {told:?}") };

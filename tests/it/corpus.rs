@@ -5,7 +5,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
-use super::common::{every, shared};
+use common::{every, shared};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

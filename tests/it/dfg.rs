@@ -3,7 +3,7 @@
 //! The logs of programs are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those
 //! tests say so and pass.
 
-use super::common::{HARD, shared};
+use common::{HARD, shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::common::shared;
+use common::shared;
 use serde_json::Value;
 
 fn data(name: &str) -> PathBuf {

@@ -2,7 +2,6 @@
 //!
 //! `BLESS=1 cargo test --all-features --test it golden` writes the files anew. Look at the difference (`git diff tests/golden`) before you commit it.
 
-#[path = "golden/stored.rs"]
 mod stored;
 
 use std::process::{Command, Output};

@@ -1,6 +1,6 @@
 //! The same words have the same value in every answer: time in I/O.
 
-use super::common::{every, shared};
+use common::{every, shared};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,8 +1,5 @@
 //! Tests of the command line and of the public interface of the library, in one binary.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod compare;
 mod compressed;
 mod contract;

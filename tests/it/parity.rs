@@ -6,7 +6,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
-use super::common::shared;
+use common::shared;
 
 use iophase::analysis::{self, ModeChoice, Options};
 use iophase::analysis::{Mode, Sampling};

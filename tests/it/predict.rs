@@ -1,6 +1,6 @@
 //! `iophase predict`: sources, jobs, restarts, bounds.
 
-use super::common::{every as one_in, shared};
+use common::{every as one_in, shared};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -9,8 +9,8 @@ use base64::Engine;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::common::{every, shared};
 use super::outline::{Element, Table, parsed};
+use common::{every, shared};
 
 const TRACES: [&str; 8] = [
     "stable.darshan",

@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
-use super::common::shared;
+use common::shared;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

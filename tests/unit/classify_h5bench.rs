@@ -17,7 +17,7 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
-use super::common::shared;
+use common::shared;
 use std::path::{Path, PathBuf};
 
 use super::access_jobs::{Row, place, trace_of};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::common::shared;
 use super::text::Memory;
 use super::text::csv_and_back;
+use common::shared;
+use iophase::analysis::Selection;
 use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write, writer};
 use iophase::formats::{Detail, ReadOptions, Source, read};

@@ -1,7 +1,7 @@
 //! Hand-made traces: arrays of rates in JSON, records as CSV and JSON Lines.
 
-use super::common::shared;
 use super::text::{codes, parse, parse_as, torture};
+use common::shared;
 use iophase::formats::{Detail, ReadOptions, Sniff, Source, find, probe, read};
 use iophase::record::{Data, FileId, Intervals, Layer, Op, Request, Requests, Trace, UNKNOWN_OFFSET};
 use iophase::{ErrorKind, Result};

@@ -1,6 +1,6 @@
 //! Directly-follows graphs: against their definition, and hard lines.
 
-use super::common::HARD;
+use common::HARD;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iophase::analysis::{EventLog, event_log, save_log};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::common::shared;
 use super::darshan::sha256;
+use common::shared;
 use iophase::analysis::{self, Options};
 use iophase::formats::{Detail, Limits, ReadOptions, Source, read, read_into};
 use iophase::internals::formats::tail::Tail;

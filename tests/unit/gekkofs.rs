@@ -1,7 +1,7 @@
 //! GekkoFS client metrics: the forms they come in, wrapped clocks, folders, damage.
 
-use super::common::shared;
 use super::text::{check, codes, csv_and_back, parse, torture};
+use common::shared;
 use iophase::formats::{ReadOptions, Source, collect, find, read};
 use iophase::internals::formats::tail::{ClientClocks, decode};
 use iophase::record::{Data, Op, Request, Trace};

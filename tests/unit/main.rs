@@ -2,8 +2,6 @@
 //!
 //! A binary of its own beside the library's, so that a change of one does not compile the other. `tests/README.md` lists them.
 
-#[path = "../common/mod.rs"]
-mod common;
 use common::{every, sample};
 
 mod access_jobs;

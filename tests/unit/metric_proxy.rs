@@ -1,7 +1,7 @@
 //! Metric Proxy: a recorded job in its three forms, choice of metrics, hard values, damage.
 
-use super::common::shared;
 use super::text::{check, codes, csv_and_back, parse, torture};
+use common::shared;
 use iophase::ErrorKind;
 use iophase::analysis::{self, Options};
 use iophase::formats::{ReadOptions, Source, read};

@@ -5,8 +5,8 @@
 // A skipped test and a measured share say so.
 #![allow(clippy::print_stdout)]
 
-use super::common::shared;
 use super::score::{Body, Description, numbers_of_found};
+use common::shared;
 use iophase::formats;
 use iophase::internals::nest::{Loop, canonical, offsets};
 use iophase::pattern::{Access, Detector, Found, Kind, Options, Pattern, Ranks, verify};

@@ -6,7 +6,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
-use super::common::shared;
+use common::shared;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

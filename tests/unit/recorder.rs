@@ -3,17 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use self::made::Rank;
-use super::common::shared;
 use super::darshan::sha256;
 use super::text::Memory;
+use common::{recorder as made, shared};
 use iophase::analysis::{self, Options};
 use iophase::formats::write::writer;
 use iophase::formats::{self, Detail, ReadOptions, Source, read};
 use iophase::record::{Data, Layer, Op, Request, Requests, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
-
-#[path = "../common/recorder.rs"]
-mod made;
 
 fn open(path: &Path, layer: Option<Layer>) -> Trace {
     let options = ReadOptions::default().layer(layer);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::common::shared;
 use super::text::{check, codes, csv_and_back};
+use common::shared;
 use iophase::formats::{Detail, Patterns, ReadOptions, Source, read};
 use iophase::internals::formats::tail::Tail;
 use iophase::record::{Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};

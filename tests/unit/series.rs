@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::common::shared;
 use super::text::Memory;
 use super::text::{codes, parse, parse_as, torture};
+use common::shared;
 use iophase::analysis::{self, NamePattern, Options, RankSet, Selection};
 use iophase::formats::Limits;
 use iophase::formats::write::writer;

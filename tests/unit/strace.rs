@@ -3,7 +3,7 @@
 //! The traces are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those tests
 //! say so and pass.
 
-use super::common::shared;
+use common::shared;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! TMIO files: facts of real traces, hand-made edge cases, damage.
 
-use super::common::shared;
+use common::shared;
 use std::fmt::Write as _;
 use std::io::Write as _;
 

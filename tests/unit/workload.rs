@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
-use super::common::shared;
+use common::shared;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 

@@ -470,7 +470,7 @@ mod tests {
     fn damaged_messages_come_in_any_pieces() {
         let sample = include_bytes!("../../../tests/data/robustness/sample.msgpack");
         let mut data = sample.repeat(2);
-        for at in (0..data.len()).step_by(crate::common::every(5)) {
+        for at in (0..data.len()).step_by(common::every(5)) {
             let was = data[at];
             for damage in [0xc1, 0xdd, was ^ 0x10] {
                 data[at] = damage;

@@ -6,7 +6,7 @@ pub mod sha256;
 mod text;
 mod write;
 
-use super::common::shared;
+use common::shared;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

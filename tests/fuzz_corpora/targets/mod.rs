@@ -1,4 +1,4 @@
-//! What is done with the bytes. A target panics if something does not hold that has to hold for any input.
+//! Fuzz targets: the library of the crate `fuzz/`, run by `scripts/fuzz`; `cargo test` runs their corpora. A target panics if something does not hold that has to hold for any input.
 
 use std::fmt::Debug;
 use std::sync::LazyLock;
@@ -262,7 +262,7 @@ impl Sink for Kept {
     }
 }
 
-/// What is written as records reads back; what other writers write is read without damage.
+/// Records that were written read back; the output of other writers is read without damage.
 pub fn writers(data: &[u8]) {
     let t = requests(data, FEW);
     for writer in WRITERS.iter().filter(|w| !w.is_folder()) {

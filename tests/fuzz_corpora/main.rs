@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "common/mod.rs"]
-mod common;
-#[path = "common/fuzz_targets/mod.rs"]
 mod targets;
 
 /// One in so many samples runs by default, and half of them with IOPHASE_LONG; of the corpora a third, and all.

@@ -1,5 +1,6 @@
-//! For tests of the library and of the program.
-#![allow(dead_code, reason = "not every binary of tests uses all of it")]
+//! For tests and benches of the library and of the program.
+
+pub mod recorder;
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[allow(clippy::print_stderr, reason = "a skipped test says why")]
 pub fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let found = root.join(path);
     if !found.exists() {
         eprintln!("skipped: {} is not there; IOPHASE_CORPUS names the folder of the shared traces", found.display());
@@ -28,4 +29,4 @@ pub fn every(n: usize) -> usize {
 }
 
 /// Lines of strace that are hard to parse.
-pub const HARD: &str = include_str!("../data/strace/hard.st");
+pub const HARD: &str = include_str!("../../data/strace/hard.st");

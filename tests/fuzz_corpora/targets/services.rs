@@ -1,4 +1,4 @@
-//! What clients may send.
+//! Messages of clients.
 
 use std::io::{self, BufRead, Cursor, Read, Write};
 
@@ -81,7 +81,7 @@ pub fn peer(data: &[u8]) {
     assert_eq!(heard(&sent, step), expected);
 }
 
-/// What a client sends, cut where the byte 0x1e is, each part over a connection of its own. No answer is an error of the server, and the
+/// Bytes of a client, cut where the byte 0x1e is, each part over a connection of its own. No answer is an error of the server, and the
 /// next client is answered.
 #[cfg(feature = "serve")]
 pub fn http(data: &[u8]) {
@@ -101,7 +101,7 @@ pub fn http(data: &[u8]) {
     });
 }
 
-/// What the server says to these bytes until it closes the connection, or begins a stream of events.
+/// The answer of the server to these bytes until it closes the connection, or begins a stream of events.
 #[cfg(feature = "serve")]
 async fn asked(server: &iophase::internals::serve::Connections, sent: &[u8]) -> String {
     let (ours, theirs) = tokio::net::UnixStream::pair().expect("a pair of sockets");

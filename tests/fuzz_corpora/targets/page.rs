@@ -86,7 +86,7 @@ fn check_markup(page: &str) {
     assert_eq!(scripts, 2, "scripts");
 }
 
-/// What comes after the tag. Values are quoted; none is an address that acts, and no name is that of a handler.
+/// The text after the tag. Values are quoted; none is an address that acts, and no name is that of a handler.
 fn check_attributes(tag: &str) -> &str {
     let (mut quoted, mut word) = (false, String::new());
     for (i, c) in tag.char_indices() {
