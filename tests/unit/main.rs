@@ -12,6 +12,7 @@ mod text;
 mod butterworth_oracle;
 mod change_points;
 mod chrome;
+mod classifier_accuracy;
 mod classify;
 mod classify_h5bench;
 mod convert;

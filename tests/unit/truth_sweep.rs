@@ -1,5 +1,5 @@
 //! Workloads at random values of all parameters: the truth is lossless, and so are the patterns found, which describe the
-//! accesses as shortly. `examples/truth_sweep.rs` goes through any number of cases.
+//! accesses as shortly.
 
 use std::collections::HashMap;
 

@@ -1,23 +1,22 @@
-//! How often each classifier of access classes is right on jobs that are true by construction, and how often they agree.
+//! How often each classifier of access classes is right on jobs that are true by construction, and how often they agree. `JOBS=2000 FIRST=0`
+//! chooses the jobs:
 //!
-//!     classifier_accuracy [JOBS] [FIRST]
+//!     cargo test --release --all-features --test unit classifier_accuracy -- --ignored --nocapture
 
+use super::access_jobs::{Job, Kind};
+use iophase::analysis::Selection;
 use iophase::classify::{Choice, Classes, GlobalSequentiality as G, Model, Options, classify, train};
-use iophase::internals::signal::Selection;
-
-#[path = "../tests/unit/access_jobs.rs"]
-mod access_jobs;
-use access_jobs::{Job, Kind};
 
 fn global(c: &Classes) -> Vec<(G, usize)> {
     c.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len())).collect()
 }
 
+#[test]
+#[ignore = "prints the shares that docs/access.md states"]
 #[allow(clippy::print_stdout)]
-fn main() -> iophase::Result<()> {
-    let number =
-        |place: usize, default: u64| std::env::args().nth(place).and_then(|a| a.parse().ok()).unwrap_or(default);
-    let (jobs, first) = (number(1, 1000), number(2, 0));
+fn shares_of_right_answers() -> iophase::Result<()> {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|a| a.parse().ok()).unwrap_or(default);
+    let (jobs, first) = (number("JOBS", 1000), number("FIRST", 0));
     let all = Selection::default();
     let (mut right, mut agree) = ([[0u32; 4]; 5], [0u32; 3]);
     let mut of_kind = [0u32; 5];
