@@ -1,8 +1,8 @@
 //! Speed of access classes: a million accesses by 64 ranks to one file, for each classifier.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use iophase::analysis::Selection;
 use iophase::classify::{Choice, Model, Options, classify, train};
-use iophase::internals::signal::Selection;
 use iophase::record::{Data, Op, Request, Requests, Trace};
 use std::hint::black_box;
 

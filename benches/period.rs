@@ -1,11 +1,12 @@
 //! Every step of period analysis on signals of a million and of ten million samples: none may grow faster than N log N.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use iophase::analysis::Sampling;
 use iophase::internals::period::methods::{self, Settings};
 use iophase::internals::period::spectrum::Powers;
 use iophase::internals::period::validity::{self, Sliding};
 use iophase::internals::period::{bursts, detectors, scores};
-use iophase::internals::signal::{Sampling, Signal};
+use iophase::internals::signal::Signal;
 use iophase::internals::transform::{Cosine, Spectrum, Wavelet};
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Answers every case of a suite, in the form its scorer reads.
 //!
-//! `cargo run --release --example detect_suite -- SUITE_DIR RESULTS.json`
+//! `cargo run --release --features internals --example detect_suite -- SUITE_DIR RESULTS.json`
 
 use iophase::internals::period::chains;
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Replays traces transfer by transfer, in the order of their starts, and prints what was predicted when.
 //!
-//! `cargo run --release --example replay -- [--every E] [--window W] [--change C] TRACE...`
+//! `cargo run --release --features internals --example replay -- [--every E] [--window W] [--change C] TRACE...`
 //!
 //! One JSON object a trace: its path, the predictions, and the milliseconds that each took. `scripts/replay_score.py` compares
 //! them with the truth of a suite.

@@ -12,11 +12,12 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output")]
 
+use iophase::analysis::{Mode, Selection};
 use iophase::classify::{self, Classes, Model};
 use iophase::formats::{self, Detail, ReadOptions, Source};
 use iophase::internals::period::chains;
+use iophase::internals::signal::Activity;
 use iophase::internals::signal::profile::Profile;
-use iophase::internals::signal::{Activity, Mode, Selection};
 use iophase::online::{Options, Session};
 use iophase::pattern;
 use iophase::record::{Data, Interval, Trace};

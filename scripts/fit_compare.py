@@ -1,6 +1,6 @@
 """Compares our Fourier fit with SciPy's curve_fit (dogbox, same start, 10 components) on the signals of real traces.
 
-    cargo run --release --example fit_traces -- 4000 TRACE... > signals.jsonl
+    cargo run --release --features internals --example fit_traces -- 4000 TRACE... > signals.jsonl
     python3 scripts/fit_compare.py signals.jsonl
 
 Prints the mean square errors and processor times of each signal and, last, how often ours is at or below, how often it

@@ -3,7 +3,7 @@
 
     reliability_svg.py OUT.svg RESULTS.json SUITE_DIR [RESULTS.json SUITE_DIR ...]
 
-RESULTS come from `cargo run --release --example detect_suite -- SUITE_DIR RESULTS.json` on suites of traces with known truth, never
+RESULTS come from `cargo run --release --features internals --example detect_suite -- SUITE_DIR RESULTS.json` on suites of traces with known truth, never
 trained on. Right: within 5 % of a true period of the case. Bars are intervals of 95 % (Wilson). Python 3 alone.
 """
 import json

@@ -77,7 +77,7 @@ python_checks() {
         cargo clippy --manifest-path python/Cargo.toml --all-targets -- -D warnings
 }
 
-# The hash of all that a crate beside the library is made of: its folder, what it includes by path, and every item of the library it can name.
+# The hash of all that a crate beside the library is made of: its folder, the program that Python runs, and every item of the library it can name.
 inputs_of() {
     local paths=("$1")
     [ "$1" = python ] && paths+=(src/cli)

@@ -11,7 +11,7 @@
 //! to bandwidth over time, `period` bandwidth to periods, `pattern` records to access patterns, `classify` records to
 //! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `findings` what is wrong and what it
 //! costs, `compare` what changed between runs, `online` the same fed piece
-//! by piece, `render` text and pictures, `answers` all answers on a trace, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
+//! by piece, `render` text and pictures, `answers` all answers on a trace, `serve` the HTTP interface. `cli` the program (feature `cli`).
 //!
 //! ```
 //! # fn main() -> iophase::Result<()> {
@@ -23,14 +23,14 @@
 //! # }
 //! ```
 
-// The program uses more of the private modules than the library itself.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+// The program, and what `internals` opens them to, use more of the private modules than the library itself.
+#![cfg_attr(not(all(feature = "cli", feature = "internals")), allow(dead_code, unused_imports))]
 
 // Tests in `tests/unit` name the crate as its users do.
 #[cfg(test)]
 extern crate self as iophase;
 
-/// Re-exports names that are public only for the program (feature `internals`).
+/// Re-exports names that are public only with the feature `internals`.
 macro_rules! internal {
     (use $($names:tt)*) => {
         #[cfg(feature = "internals")]
@@ -71,6 +71,9 @@ pub mod analysis;
 #[cfg(feature = "render")]
 mod answers;
 pub mod classify;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod compare;
 pub mod dfg;
 mod draft;

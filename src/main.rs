@@ -1,7 +1,5 @@
 //! The `iophase` program.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::run()
+    iophase::cli::run()
 }

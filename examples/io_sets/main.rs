@@ -1,6 +1,6 @@
 //! What a scheduler of I/O gains from predictions: jobs share a file system in a discrete-event simulation.
 //!
-//! `cargo run --release --example io_sets -- --help`. Equal seeds give equal jobs, the same for all policies. `docs/scheduler.md` says
+//! `cargo run --release --features internals --example io_sets -- --help`. Equal seeds give equal jobs, the same for all policies. `docs/scheduler.md` says
 //! what it means.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

@@ -24,13 +24,13 @@ use iophase::{Error, Result};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::cli::args::{Cli, Command};
-use crate::cli::shared::ReadingArgs;
-use crate::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 use crate::errors;
 use crate::table::{Columns, Table};
 use crate::trace::{self, Given, Loaded, Made, PyTrace};
 use crate::work::{self, Control};
+use iophase::cli::args::{Cli, Command};
+use iophase::cli::shared::ReadingArgs;
+use iophase::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 
 /// A text or a picture that is made when it is asked for.
 type Later<T> = Box<dyn Fn() -> Result<T> + Send + Sync>;

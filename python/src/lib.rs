@@ -1,13 +1,10 @@
 //! The native part of the package `iophase`: answers by the arguments of the program, tables of Arrow, and the program itself.
 //!
-//! The program's sources are compiled in, so that module and command are one file in the wheel, and names, defaults and checks of
+//! The program is part of the library, so that module and command are one file in the wheel, and names, defaults and checks of
 //! keywords are those of the command line.
 
 mod answers;
 mod arrow;
-#[path = "../../src/cli/mod.rs"]
-#[allow(dead_code, missing_docs)]
-mod cli;
 mod errors;
 mod many;
 mod predictor;
@@ -24,6 +21,7 @@ mod _iophase {
     use std::ffi::OsString;
     use std::sync::Arc;
 
+    use iophase::cli;
     use iophase::formats::SeriesOptions;
     use iophase::internals::render::json;
     use pyo3::prelude::*;
@@ -38,7 +36,7 @@ mod _iophase {
     use super::table::{Column, Table};
     #[pymodule_export]
     use super::trace::{PyTrace, of_rows};
-    use super::{arrow, cli, errors, rows, trace, work};
+    use super::{arrow, errors, rows, trace, work};
 
     #[pymodule_export]
     const __VERSION__: &str = env!("CARGO_PKG_VERSION");

@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use crate::answers::parse;
-use crate::cli::args::Command;
-use crate::cli::{analyze, shared::ReadingArgs};
 use crate::errors;
 use crate::table::{Columns, Table};
 use crate::work::{self, Control};
+use iophase::cli::args::Command;
+use iophase::cli::{analyze, shared::ReadingArgs};
 
 /// A signal of a log, or a log that has none. The columns are those of the table `signals` of `iophase fleet`.
 #[derive(Default)]

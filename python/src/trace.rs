@@ -22,10 +22,10 @@ use pyo3::types::{PyBytes, PyTuple};
 use serde::{Deserialize, Serialize};
 
 use crate::arrow::{self, Plain, buffer};
-use crate::cli::shared::ReadingArgs;
 use crate::table::{Columns, Table};
 use crate::work::{self, Control};
 use crate::{errors, rows};
+use iophase::cli::shared::ReadingArgs;
 
 /// The source of a trace, so that other parts of it can be read.
 #[derive(Clone)]

@@ -10,9 +10,9 @@ use super::exit_code;
 use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::shared::Verbosity;
-use iophase::Result;
-use iophase::internals::render::{json, text};
-use iophase::record::Warning;
+use crate::Result;
+use crate::record::Warning;
+use crate::render::{json, text};
 
 /// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
 pub(super) struct Answers {

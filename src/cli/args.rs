@@ -75,7 +75,7 @@ pub enum Command {
     /// JSON Schemas of the outputs
     Schema {
         /// Output whose schema is printed
-        #[arg(value_parser = clap::builder::PossibleValuesParser::new(iophase::internals::render::json::SCHEMAS), default_value = "report")]
+        #[arg(value_parser = clap::builder::PossibleValuesParser::new(crate::render::json::SCHEMAS), default_value = "report")]
         name: String,
     },
     /// Completion script for a shell

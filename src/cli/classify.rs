@@ -10,12 +10,12 @@ use super::inputs::{Inputs, with_progress};
 use super::output;
 use super::remedy;
 use super::shared::{Input, LookArgs, SelectionArgs, Verbosity, choices};
-use iophase::analysis::Mode;
-use iophase::analysis::{self, ModeChoice};
-use iophase::classify::{Choice, Model, Options};
-use iophase::formats::{Format, ReadOptions, Source};
-use iophase::internals::render::{self, figure, units};
-use iophase::{Error, ErrorKind, Result};
+use crate::analysis::Mode;
+use crate::analysis::{self, ModeChoice};
+use crate::classify::{Choice, Model, Options};
+use crate::formats::{Format, ReadOptions, Source};
+use crate::render::{self, figure, units};
+use crate::{Error, ErrorKind, Result};
 
 /// Arguments of `classify`.
 #[derive(Debug, Args)]

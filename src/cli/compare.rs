@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use super::output::{self, Lines};
 use super::remedy;
 use super::shared::{LookArgs, ReadingArgs, Verbosity, refuse_unused};
-use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
-use iophase::dfg::Glob;
-use iophase::formats::Source;
-use iophase::internals::answers;
-use iophase::internals::render::{compare as text, figure, json, text::Style};
-use iophase::{Error, ErrorKind, Result};
+use crate::answers;
+use crate::compare::{self, Comparison, Match, Options, Outcome, Run};
+use crate::dfg::Glob;
+use crate::formats::Source;
+use crate::render::{compare as text, figure, json, text::Style};
+use crate::{Error, ErrorKind, Result};
 
 /// Traces in memory at the same time.
 const AT_ONCE: usize = 2;

@@ -7,13 +7,13 @@ use clap::{Args, ValueHint};
 use super::inputs::with_progress;
 use super::shared::{ModeArg, ReadingArgs, Verbosity, check_window};
 use super::{output, remedy};
-use iophase::Result;
-use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
-use iophase::formats::write::{WRITERS, Writer, Written};
-use iophase::formats::{self, Source};
-use iophase::internals::render::units;
-use iophase::internals::signal::Slice;
-use iophase::record::{Rows, Trace};
+use crate::Result;
+use crate::analysis::{Mode, NamePattern, RankSet, Selection};
+use crate::formats::write::{WRITERS, Writer, Written};
+use crate::formats::{self, Source};
+use crate::record::{Rows, Trace};
+use crate::render::units;
+use crate::signal::Slice;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -98,7 +98,7 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
 /// The writer that the arguments ask for.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if there is none.
+/// [`ErrorKind::Usage`](crate::ErrorKind::Usage) if there is none.
 pub fn writer(a: &ConvertArgs) -> Result<&'static dyn Writer> {
     output::writer(&a.output, a.to.as_deref())
 }

@@ -9,15 +9,15 @@ use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::shared::{Input, Verbosity, check_window, refuse_unused};
 use super::{exit_code, progress, remedy};
-use iophase::analysis::{self, EventLog, NamePattern};
-use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
-use iophase::formats::{Format, Source};
-use iophase::internals::answers::stored;
-use iophase::internals::draft::Draft;
-use iophase::internals::render::dfg::{self as render, Coloring};
-use iophase::internals::render::figure::Look;
-use iophase::internals::render::{json, text};
-use iophase::{Error, ErrorKind, Result};
+use crate::analysis::{self, EventLog, NamePattern};
+use crate::answers::stored;
+use crate::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
+use crate::draft::Draft;
+use crate::formats::{Format, Source};
+use crate::render::dfg::{self as render, Coloring};
+use crate::render::figure::Look;
+use crate::render::{json, text};
+use crate::{Error, ErrorKind, Result};
 
 /// Arguments of `dfg`.
 #[derive(Debug, Args)]

@@ -8,10 +8,10 @@ use super::answers::Answers;
 use super::inputs::Inputs;
 use super::shared::{Input, Verbosity};
 use super::{output, remedy};
-use iophase::findings::{self, Options, Severity};
-use iophase::internals::render::{findings as text, text::Style};
-use iophase::record::Trace;
-use iophase::{Error, ErrorKind, Result};
+use crate::findings::{self, Options, Severity};
+use crate::record::Trace;
+use crate::render::{findings as text, text::Style};
+use crate::{Error, ErrorKind, Result};
 
 /// Arguments of `findings`.
 #[derive(Debug, Args)]

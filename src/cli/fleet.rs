@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use iophase::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Runs `iophase-fleet` with these arguments and gives its exit code.
 ///

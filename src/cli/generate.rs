@@ -9,9 +9,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, ValueHi
 
 use super::shared::Verbosity;
 use super::{convert, output};
-use iophase::internals::render::units;
-use iophase::internals::workload::{self, Kind, Parameter, Value, Values, Workload};
-use iophase::{Error, ErrorKind, Result};
+use crate::render::units;
+use crate::workload::{self, Kind, Parameter, Value, Values, Workload};
+use crate::{Error, ErrorKind, Result};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]

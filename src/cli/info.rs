@@ -8,10 +8,10 @@ use super::answers::Answers;
 use super::inputs::Inputs;
 use super::remedy;
 use super::shared::{Input, Verbosity};
-use iophase::Result;
-use iophase::analysis;
-use iophase::formats::{Detail, Format, ReadOptions, Source};
-use iophase::internals::render::text;
+use crate::Result;
+use crate::analysis;
+use crate::formats::{Detail, Format, ReadOptions, Source};
+use crate::render::text;
 
 /// Arguments of `info`.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct InfoArgs {
 /// Summarises every trace; gives the worst exit code.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true).order_suffices(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?.read_once(true);

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use super::shared::{Input, Verbosity};
 use super::{exit_code, output, progress};
-use iophase::formats::{self, FolderTrace, Format, Limits, ReadOptions, Source};
-use iophase::internals::answers::stored;
-use iophase::internals::render::units;
-use iophase::record::Trace;
-use iophase::{Error, ErrorKind, Result};
+use crate::answers::stored;
+use crate::formats::{self, FolderTrace, Format, Limits, ReadOptions, Source};
+use crate::record::Trace;
+use crate::render::units;
+use crate::{Error, ErrorKind, Result};
 
 /// Files of at most this many bytes are read side by side; a larger one has all threads to itself.
 const SMALL: u64 = 1 << 20;
@@ -66,7 +66,7 @@ impl<'a> Inputs<'a> {
     /// The inputs of the arguments. What cannot be read of a searched folder is reported.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if the format is not known.
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) if the format is not known.
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
         let format = input.reading.format()?;
         let options = input.reading.options()?;

@@ -36,9 +36,9 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
+use crate::render::{json, text, units};
+use crate::{Error, ErrorKind, Result};
 use args::{Cli, Command};
-use iophase::internals::render::{json, text, units};
-use iophase::{Error, ErrorKind, Result};
 use terminal_size::{Width, terminal_size_of};
 
 /// Runs the program on the arguments of the process.

@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use super::remedy;
-use iophase::formats::write::{self, Writer, Written};
-use iophase::internals::draft::{self, Draft};
+use crate::draft::{self, Draft};
 #[cfg(target_os = "linux")]
-use iophase::internals::draft::{Content, Growing};
-use iophase::internals::render::visible;
-use iophase::record::{Rows, Warning};
-use iophase::{Error, ErrorKind, Result};
+use crate::draft::{Content, Growing};
+use crate::formats::write::{self, Writer, Written};
+use crate::record::{Rows, Warning};
+use crate::render::visible;
+use crate::{Error, ErrorKind, Result};
 
 /// True if `stream` is a terminal that wants colour.
 pub fn wants_color(stream: &impl IsTerminal) -> bool {

@@ -9,11 +9,11 @@ use super::answers::Answers;
 use super::inputs::Inputs;
 use super::remedy;
 use super::shared::{Input, Verbosity};
-use iophase::analysis;
-use iophase::findings;
-use iophase::internals::render::overview;
-use iophase::record::Trace;
-use iophase::{ErrorKind, Result};
+use crate::analysis;
+use crate::findings;
+use crate::record::Trace;
+use crate::render::overview;
+use crate::{ErrorKind, Result};
 
 /// Arguments of `overview`.
 #[derive(Debug, Args)]

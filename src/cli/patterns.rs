@@ -8,11 +8,11 @@ use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
 use super::shared::{Input, LookArgs, SelectionArgs, Verbosity};
 use super::{output, remedy};
-use iophase::Result;
-use iophase::analysis::{self, PatternOptions};
-use iophase::internals::render::{figure, text};
-use iophase::pattern::{Age, Options};
-use iophase::record::Trace;
+use crate::Result;
+use crate::analysis::{self, PatternOptions};
+use crate::pattern::{Age, Options};
+use crate::record::Trace;
+use crate::render::{figure, text};
 
 /// Arguments of `patterns`.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl PatternsArgs {
 /// Finds the patterns of every trace; gives the worst exit code.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;

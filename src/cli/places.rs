@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 
 use super::compare;
-use iophase::Result;
-use iophase::internals::draft::{self, Content, Output};
+use crate::Result;
+use crate::draft::{self, Content, Output};
 
 /// Options that name what is written. Every other argument that names a path is read.
 const WRITTEN: [(&str, Content); 9] = [
@@ -39,7 +39,7 @@ fn names_a_path(arg: &Arg) -> bool {
 /// Refuses outputs that would replace an input or a trace, before anything is done; true if there are outputs.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage).
+/// [`ErrorKind::Usage`](crate::ErrorKind::Usage).
 pub(super) fn check(root: &Command, matches: &ArgMatches) -> Result<bool> {
     let (mut command, mut given) = (root, matches);
     let mut first = None;

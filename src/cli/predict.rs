@@ -13,17 +13,17 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, change_methods, refuse_unused, seconds};
 use super::{output, remedy};
-use iophase::analysis::Mode;
-use iophase::formats::{Limits, ReadOptions};
-use iophase::internals::formats::tail;
-use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
-use iophase::internals::online::follow::{AtEnd, Automaton, Follower, Plan, Sink, Source, pause};
-use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
-use iophase::internals::online::source::{GrowingFolder, PullOptions, Push, Socket, Stream, endpoint};
-use iophase::internals::render::json;
-use iophase::online::ChangeMethod;
-use iophase::online::{Every, Options, Prediction, Window};
-use iophase::{Error, ErrorKind, Remedy, Result};
+use crate::analysis::Mode;
+use crate::formats::tail;
+use crate::formats::{Limits, ReadOptions};
+use crate::online::ChangeMethod;
+use crate::online::checkpoint::{self, Checkpoint, Reading};
+use crate::online::follow::{AtEnd, Automaton, Follower, Plan, Sink, Source, pause};
+use crate::online::output_queue::{Item, OutputQueue, WhenFull};
+use crate::online::source::{GrowingFolder, PullOptions, Push, Socket, Stream, endpoint};
+use crate::online::{Every, Options, Prediction, Window};
+use crate::render::json;
+use crate::{Error, ErrorKind, Remedy, Result};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]

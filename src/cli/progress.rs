@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use iophase::formats::Progress;
-use iophase::internals::render::visible::visible;
+use crate::formats::Progress;
+use crate::render::visible::visible;
 
 /// How long work goes without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -8,18 +8,18 @@ use super::findings::FindingOptions;
 use super::inputs::Inputs;
 use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity};
 use super::{output, remedy};
+#[cfg(target_os = "linux")]
+use crate::analysis::Analysis;
+use crate::analysis::Options;
+use crate::answers::{self, Pipeline};
+use crate::compare;
+use crate::formats::{Format, ReadOptions, Source};
+#[cfg(target_os = "linux")]
+use crate::record::Trace;
+use crate::render::html::{self, Bundle, Run};
+use crate::render::units;
+use crate::{Error, ErrorKind, Result};
 use clap::{Args, ValueHint};
-#[cfg(target_os = "linux")]
-use iophase::analysis::Analysis;
-use iophase::analysis::Options;
-use iophase::compare;
-use iophase::formats::{Format, ReadOptions, Source};
-use iophase::internals::answers::{self, Pipeline};
-use iophase::internals::render::html::{self, Bundle, Run};
-use iophase::internals::render::units;
-#[cfg(target_os = "linux")]
-use iophase::record::Trace;
-use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]

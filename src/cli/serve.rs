@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::output;
 use super::shared::{MinPeriodArgs, Verbosity, change_methods};
-use iophase::Remedy;
-use iophase::internals::serve::{self, Bounds};
-use iophase::online::ChangeMethod;
-use iophase::online::{Options, Window};
-use iophase::{Error, ErrorKind, Result};
+use crate::Remedy;
+use crate::online::ChangeMethod;
+use crate::online::{Options, Window};
+use crate::serve::{self, Bounds};
+use crate::{Error, ErrorKind, Result};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
-use iophase::analysis::{Mode, RankSet, Selection};
-use iophase::analysis::{ModeChoice, NamePattern};
-use iophase::formats::{
+use crate::analysis::{Mode, RankSet, Selection};
+use crate::analysis::{ModeChoice, NamePattern};
+use crate::formats::{
     self, Format, IoNames, Limits, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind,
 };
-use iophase::internals::render::figure::Look;
-use iophase::online::ChangeMethod;
-use iophase::record::Layer;
-use iophase::{Error, ErrorKind, Result};
+use crate::online::ChangeMethod;
+use crate::record::Layer;
+use crate::render::figure::Look;
+use crate::{Error, ErrorKind, Result};
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]

@@ -15,10 +15,10 @@ use ratatui::crossterm::{cursor, execute};
 use super::output;
 use super::predict::{PredictArgs, follow};
 use super::tui_jobs::Watched;
-use iophase::internals::online::follow::{Automaton, Sink};
-use iophase::online::Prediction;
-use iophase::record::Interval;
-use iophase::{Error, ErrorKind, Result};
+use crate::online::Prediction;
+use crate::online::follow::{Automaton, Sink};
+use crate::record::Interval;
+use crate::{Error, ErrorKind, Result};
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(50);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
-use iophase::Result;
-use iophase::internals::online::follow::{Automaton, Sink};
-use iophase::internals::online::live::Live;
-use iophase::internals::render::tui::{self, JobLine};
-use iophase::online::Prediction;
-use iophase::record::Interval;
+use crate::Result;
+use crate::online::Prediction;
+use crate::online::follow::{Automaton, Sink};
+use crate::online::live::Live;
+use crate::record::Interval;
+use crate::render::tui::{self, JobLine};
 
 /// The jobs, in the order of their names.
 #[derive(Default)]
@@ -88,10 +88,10 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iophase::internals::formats::tail::Message;
-    use iophase::internals::online::follow::{Follower, Next, Plan, Source};
-    use iophase::online::{Every, Options};
-    use iophase::record::Op;
+    use crate::formats::tail::Message;
+    use crate::online::follow::{Follower, Next, Plan, Source};
+    use crate::online::{Every, Options};
+    use crate::record::Op;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use std::sync::atomic::AtomicBool;

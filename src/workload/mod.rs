@@ -7,25 +7,6 @@
 //! random order the number of accesses and of places. Loops are only canonicalised ([`crate::nest::canonical`]): loops of one pass
 //! are dropped, seamless loops are fused. No pattern is derived from the rows, and no rule of a detector is used: a shorter
 //! description of the same rows may exist, and a detector may find it.
-//!
-//! ```
-//! use iophase::internals::workload::{self, Values};
-//! use iophase::record::Rows;
-//!
-//! # fn main() -> iophase::Result<()> {
-//! let checkpoint = workload::find("checkpoint")?;
-//! let values = Values::of(checkpoint.parameters(), &[("period", "12"), ("ranks", "4")])?;
-//! let run = workload::run(checkpoint, &values, 1)?;
-//! assert_eq!(run.truth().periods[0].period_s, 12.0);
-//! let mut bytes = 0;
-//! run.visit(&mut |row| {
-//!     bytes += if let iophase::record::Row::Request(r) = row { r.size } else { 0 };
-//!     Ok(())
-//! })?;
-//! assert_eq!(bytes, run.truth().bytes_written);
-//! # Ok(())
-//! # }
-//! ```
 
 mod bounds;
 mod checkpoint;

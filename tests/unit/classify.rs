@@ -8,12 +8,11 @@ use std::sync::Mutex;
 
 use super::access_jobs::{Job, Row, place, prism, qcrd, trace_of};
 use iophase::analysis;
+use iophase::analysis::Selection;
 use iophase::classify::{
     Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify, train,
 };
 use iophase::formats::{self, ReadOptions, Source, write};
-use iophase::internals::classify::classify_and_sketch;
-use iophase::internals::signal::Selection;
 use iophase::record::{BATCH_ROWS, Batch, Op, Restart, RowSink, Trace};
 use proptest::prelude::*;
 
@@ -313,7 +312,7 @@ fn every_class_names_the_classifier_that_gave_it() {
 fn sketches_are_bounded_and_in_the_order_of_the_files() {
     let job = Job::number(3);
     let t = job.run(FILE, 1);
-    let (classes, sketches) = classify_and_sketch(&t, &Selection::default(), Options::default()).unwrap();
+    let (classes, sketches) = analysis::classes(&t, &Selection::default(), Options::default(), true).unwrap();
     assert_eq!((classes.files.len(), sketches.len()), (1, 1));
     assert_eq!(sketches[0].accesses, classes.records);
     assert_eq!(sketches[0].ranks.len() as u64, job.ranks);

@@ -21,9 +21,9 @@ use common::shared;
 use std::path::{Path, PathBuf};
 
 use super::access_jobs::{Row, place, trace_of};
+use iophase::analysis::Selection;
 use iophase::classify::{Choice, FileClasses, GlobalSequentiality as G, Mix, Options, classify};
 use iophase::formats::{self, ReadOptions, Source};
-use iophase::internals::signal::Selection;
 use iophase::internals::workload::{Values, find, run};
 use iophase::record::{Data, Op, Trace};
 use proptest::prelude::*;

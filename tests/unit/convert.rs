@@ -11,7 +11,6 @@ use iophase::analysis::Selection;
 use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write, writer};
 use iophase::formats::{Detail, ReadOptions, Source, read};
-use iophase::internals::signal::Selection;
 use iophase::record::{Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};
 use proptest::prelude::*;
 

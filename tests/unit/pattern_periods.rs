@@ -1,7 +1,7 @@
 //! Periods of patterns and of groups of patterns: each is that of its accesses.
 
+use iophase::analysis::Selection;
 use iophase::analysis::{ModeChoice, PatternOptions, PatternsOfTrace, patterns};
-use iophase::internals::signal::Selection;
 use iophase::record::{Data, Op, Request, Requests, Trace};
 
 const SIZE: u64 = 1 << 20;

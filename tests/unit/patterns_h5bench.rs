@@ -10,9 +10,9 @@ use common::shared;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use iophase::analysis::Selection;
 use iophase::analysis::{ModeChoice, PatternOptions, PatternsOfTrace, patterns};
 use iophase::formats::{self, ReadOptions, Source};
-use iophase::internals::signal::Selection;
 use iophase::pattern::Pattern;
 use iophase::record::{Data, FileId, Op, Trace};
 

@@ -1,10 +1,10 @@
 //! Every method through the whole pipeline on a trace made by hand.
 
+use iophase::analysis::Pass;
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
+use iophase::analysis::{Filter, Mode, Selection};
 use iophase::internals::render::figure::{self, Look, View};
 use iophase::internals::render::text;
-use iophase::internals::signal::{Filter, Mode, Selection};
-use iophase::internals::transform::Pass;
 use iophase::period::{Detector, Method, Relation, Verdict};
 use iophase::record::{Data, Interval, Intervals, Op, Request, Requests, Timing, Trace};
 

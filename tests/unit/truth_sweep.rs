@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use super::{sample, score, sweep};
+use iophase::analysis::Selection;
 use iophase::analysis::{ModeChoice, PatternOptions, patterns};
 use iophase::formats::write::{write, writer};
 use iophase::formats::{ReadOptions, Source, read};
-use iophase::internals::signal::Selection;
 use iophase::internals::workload::Run;
 use rayon::prelude::*;
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use terminal_size::{Width, terminal_size_of};
 
 use super::super::output;
-use iophase::internals::render::units;
-use iophase::online::Prediction;
-use iophase::record::{Interval, Op};
+use crate::online::Prediction;
+use crate::record::{Interval, Op};
+use crate::render::units;
 
 /// Time between two changes of the line.
 const STEP: Duration = Duration::from_millis(250);
@@ -90,7 +90,7 @@ fn describe(now_s: f64, [read, written]: [f64; 2], p: Option<&Prediction>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iophase::online::{Options, Session};
+    use crate::online::{Options, Session};
 
     #[test]
     fn the_line_says_rate_period_and_next_burst() {

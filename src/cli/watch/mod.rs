@@ -18,8 +18,8 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::predict::Signals;
 use super::shared::{MinPeriodArgs, Verbosity, choices};
-use iophase::Result;
-use iophase::internals::formats::samples::Count;
+use crate::Result;
+use crate::formats::samples::Count;
 
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
@@ -98,7 +98,7 @@ pub(super) fn run(a: &WatchArgs) -> Result<u8> {
 /// Always.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn run(_: &WatchArgs) -> Result<u8> {
-    use iophase::{Error, ErrorKind};
+    use crate::{Error, ErrorKind};
     Err(Error::new(ErrorKind::Unsupported, "watch needs the counters in /proc of Linux")
         .remedy("record a trace, and analyse it with `iophase analyze`"))
 }

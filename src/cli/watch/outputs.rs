@@ -6,9 +6,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::super::output::Lines;
-use iophase::internals::draft::{Content, Growing};
-use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
-use iophase::{Error, ErrorKind, Result};
+use crate::draft::{Content, Growing};
+use crate::online::output_queue::{Item, OutputQueue, WhenFull};
+use crate::{Error, ErrorKind, Result};
 
 /// How long samples wait before they are in the file.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ impl SampleFile {
     /// Opens the file, if one is wanted.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](iophase::ErrorKind::Output).
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output).
     pub(super) fn create(path: Option<&Path>) -> Result<SampleFile> {
         let file = path.map(|p| Growing::create(p, Content::Trace)).transpose()?;
         Ok(SampleFile { file, flushed: Instant::now(), error: None })

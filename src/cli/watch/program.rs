@@ -13,7 +13,7 @@ use signal_hook::flag;
 
 use super::super::output;
 use super::WatchArgs;
-use iophase::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Exit code for a command that is not found, as of shells.
 const NOT_FOUND: u8 = 127;

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::program::{self, Signals};
-use iophase::internals::formats::samples::{Count, Ending};
-use iophase::internals::online::source::{Moved, ProcTree};
-use iophase::record::{Interval, Op};
+use crate::formats::samples::{Count, Ending};
+use crate::online::source::{Moved, ProcTree};
+use crate::record::{Interval, Op};
 
 /// Largest number of ranks; further processes share the last.
 const RANKS: usize = 1 << 16;

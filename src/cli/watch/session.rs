@@ -17,16 +17,16 @@ use super::line::LiveLine;
 use super::outputs::{PredictionLines, SampleFile};
 use super::program::{self, Signals};
 use super::sampler::{Event, Plan, Sampler, Target};
-use iophase::analysis::{self, Analysis, ModeChoice, Selection};
-use iophase::internals::formats::samples::{self, Ending, Header, SAMPLES_SCHEMA, Samples};
-use iophase::internals::formats::tail::{Faults, Message};
-use iophase::internals::online::follow::{Automaton, Follower, NOTICE, Next, Plan as FollowPlan, Sink, Source};
-use iophase::internals::online::source::ProcTree;
-use iophase::internals::render::figure::{self, Look, View};
-use iophase::internals::render::{json, text};
-use iophase::online::{Every, Options, Prediction};
-use iophase::record::{Clock, Interval, Trace};
-use iophase::{Error, ErrorKind, Result};
+use crate::analysis::{self, Analysis, ModeChoice, Selection};
+use crate::formats::samples::{self, Ending, Header, SAMPLES_SCHEMA, Samples};
+use crate::formats::tail::{Faults, Message};
+use crate::online::follow::{Automaton, Follower, NOTICE, Next, Plan as FollowPlan, Sink, Source};
+use crate::online::source::ProcTree;
+use crate::online::{Every, Options, Prediction};
+use crate::record::{Clock, Interval, Trace};
+use crate::render::figure::{self, Look, View};
+use crate::render::{json, text};
+use crate::{Error, ErrorKind, Result};
 
 /// Where the kernel shows processes.
 const PROC: &str = "/proc";

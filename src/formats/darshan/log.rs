@@ -17,18 +17,6 @@ use crate::formats::limits::Limits;
 use crate::record::{Layer, Striping, Warning};
 
 /// A Darshan log: header, job and names read, module data read on request.
-///
-/// ```no_run
-/// use iophase::formats::Limits;
-/// use iophase::internals::formats::darshan::Log;
-/// use iophase::record::Layer;
-///
-/// let log = Log::new(std::fs::read("job.darshan")?, &Limits::default())?;
-/// if let Some(table) = log.counters(Layer::Posix)? {
-///     assert_eq!(table.records.len(), table.walked.records as usize);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Log {
     file: Vec<u8>,

@@ -39,16 +39,6 @@ pub enum Count {
     Storage,
 }
 
-impl Count {
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Count::Calls => "calls",
-            Count::Storage => "storage",
-        }
-    }
-}
-
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
