@@ -22,17 +22,18 @@ mod timeline;
 mod values;
 mod view;
 
+pub use axis::{Axis, Numbers};
 pub use classes::classes;
 pub use comparison::comparison;
-pub use draw::Look;
+pub use draw::{Look, draw};
+pub use model::{Figure, Layer, Panel, Shape, color};
 pub use offsets::offsets;
 pub use view::View;
 
-pub(super) use axis::{Axis, Numbers, round_step};
+pub(super) use axis::round_step;
 pub(super) use bandwidth::bandwidth as bandwidth_of;
 pub(super) use classes::of_local as classes_of_file;
-pub(super) use draw::{Drawn, draw, tidy};
-pub(super) use model::{Figure, Layer, Panel, Shape, color};
+pub(super) use draw::{Drawn, tidy};
 pub(super) use offsets::of_accesses as offsets_of_file;
 pub(super) use steps::{Steps, short};
 pub(super) use text::width;

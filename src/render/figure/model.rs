@@ -126,6 +126,7 @@ pub struct Layer {
 /// The marks of a layer.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
+#[allow(missing_docs, reason = "a field is what its kind says")]
 pub enum Shape {
     /// A filled step curve over zero.
     Area(Steps),
