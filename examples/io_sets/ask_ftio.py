@@ -15,6 +15,9 @@ print("{}", file=out, flush=True)
 jobs = {}
 for line in sys.stdin:
     message = json.loads(line)
+    if message is None:  # other jobs begin
+        jobs.clear()
+        continue
     rows = jobs.setdefault(message["job"], [])
     rows += message["rows"]
     period = None

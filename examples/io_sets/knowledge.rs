@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use iophase::online::{Every, Options, Prediction, Session};
+use iophase::online::{Options, Session};
 use iophase::record::Interval;
 use serde_json::{Value, json};
 
@@ -15,44 +15,42 @@ use crate::jobs::Phase;
 pub struct Prophecy {
     /// Mean time between the starts of bursts, seconds.
     pub characteristic_s: f64,
-    /// The next burst, if it is known: bytes, its earliest start, and when the one after it is due at the latest.
-    pub burst: Option<(f64, f64, f64)>,
+    /// The next burst, if it is known: bytes and how many more they may be, its earliest start, and when the one after it is due at the
+    /// latest.
+    pub burst: Option<([f64; 2], f64, f64)>,
 }
 
 impl Prophecy {
     /// Bytes left of the I/O that began at a time and has moved some. `None` if it is not the predicted burst: too early for it, or
-    /// long overdue. Of a burst that outgrows its prediction as much is left, for all one knows, as it has outgrown it.
-    pub fn left(&self, start_s: f64, moved: f64) -> Option<f64> {
-        let (bytes, earliest_s, latest_s) = self.burst?;
-        (earliest_s..=latest_s).contains(&start_s).then_some((bytes - moved).abs())
+    /// long overdue. Of a burst that outgrows its prediction as much is left, for all one knows, as it has outgrown it. Second, by how much
+    /// it may be less than that.
+    pub fn left(&self, start_s: f64, moved: f64) -> Option<(f64, f64)> {
+        let ([bytes, spread], earliest_s, latest_s) = self.burst?;
+        (earliest_s..=latest_s).contains(&start_s).then_some(((bytes - moved).abs(), spread))
     }
 }
 
 /// A source of knowledge.
 pub trait Knowledge {
+    /// Other jobs begin.
+    fn forget(&mut self) {}
     /// A call of a job is over.
     fn row(&mut self, _job: usize, _row: &Interval) {}
-    /// A job asks for access at a time. Only the truth may look at the phase.
-    fn ask(&mut self, _job: usize, _now_s: f64, _phase: &Phase) -> Option<Prophecy> {
+    /// A job asks for access at a time, or has done a call of a burst that nothing was known of. Only the truth may look at the phase.
+    fn ask(&mut self, _job: usize, _now_s: f64, _begins: bool, _phase: &Phase) -> Option<Prophecy> {
         None
-    }
-    /// Predictions made: all, those with a period to plan with, and those with a period of the right set.
-    fn predictions(&self) -> [u64; 3] {
-        [0; 3]
     }
 }
 
 /// Nothing is known.
-pub struct Nothing;
-
-impl Knowledge for Nothing {}
+impl Knowledge for () {}
 
 /// Everything is known, from the plan of the job.
 pub struct Truth;
 
 impl Knowledge for Truth {
-    fn ask(&mut self, _: usize, now_s: f64, phase: &Phase) -> Option<Prophecy> {
-        let burst = Some((phase.calls.iter().sum(), now_s, now_s));
+    fn ask(&mut self, _: usize, now_s: f64, _: bool, phase: &Phase) -> Option<Prophecy> {
+        let burst = Some(([phase.bytes, 0.0], now_s, now_s));
         Some(Prophecy { characteristic_s: phase.characteristic_s, burst })
     }
 }
@@ -62,9 +60,13 @@ impl Knowledge for Truth {
 pub struct MeanGap(BTreeMap<usize, (f64, u32)>);
 
 impl Knowledge for MeanGap {
-    fn ask(&mut self, job: usize, now_s: f64, _: &Phase) -> Option<Prophecy> {
+    fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    fn ask(&mut self, job: usize, now_s: f64, begins: bool, _: &Phase) -> Option<Prophecy> {
         let (first_s, before) = self.0.entry(job).or_insert((now_s, 0));
-        *before += 1;
+        *before += u32::from(begins);
         let gaps = f64::from(*before - 1);
         (gaps > 0.0).then(|| Prophecy { characteristic_s: (now_s - *first_s) / gaps, burst: None })
     }
@@ -72,57 +74,33 @@ impl Knowledge for MeanGap {
 
 /// A session of iophase for each job.
 #[derive(Default)]
-pub struct Iophase {
-    sessions: BTreeMap<usize, Session>,
-    /// The last answer for each job, and the time until which it holds.
-    told: BTreeMap<usize, (Prophecy, f64)>,
-    predictions: [u64; 3],
-}
+pub struct Iophase(BTreeMap<usize, Session>);
 
 /// The documentation advises not to plan with less.
 const LEAST_CONFIDENCE: f64 = 0.5;
 /// Standard deviations that a burst may come too early and still be the predicted one.
 const DEVIATIONS: f64 = 3.0;
 
-impl Iophase {
-    fn session(&mut self, job: usize) -> &mut Session {
-        self.sessions.entry(job).or_insert_with(|| Session::new(None, Options::default().every(Every::Message)))
-    }
-}
-
 impl Knowledge for Iophase {
+    fn forget(&mut self) {
+        self.0.clear();
+    }
+
     fn row(&mut self, job: usize, row: &Interval) {
-        self.session(job).feed(std::slice::from_ref(row));
+        let session = self.0.entry(job).or_insert_with(|| Session::new(None, Options::default()));
+        session.feed(std::slice::from_ref(row));
     }
 
-    /// Asks again when the last answer has expired.
-    fn ask(&mut self, job: usize, now_s: f64, phase: &Phase) -> Option<Prophecy> {
-        if let Some((told, _)) = self.told.get(&job).filter(|(_, until_s)| now_s <= *until_s) {
-            return Some(*told);
-        }
-        let p = self.session(job).predict();
-        let told = prophecy(&p);
-        let right = told.is_some_and(|t| set(t.characteristic_s) == set(phase.characteristic_s));
-        let counts = [true, told.is_some(), right];
-        counts.into_iter().zip(&mut self.predictions).for_each(|(is, n)| *n += u64::from(is));
-        self.told.remove(&job);
-        self.told.extend(told.zip(p.valid_until_s).map(|told| (job, told)));
-        told
+    fn ask(&mut self, job: usize, _: f64, _: bool, _: &Phase) -> Option<Prophecy> {
+        let p = self.0.get_mut(&job)?.predict();
+        let characteristic_s = p.period_s.filter(|_| p.periodic && p.confidence >= Some(LEAST_CONFIDENCE))?;
+        let burst = p.bytes.zip(p.next_start_s).zip(p.valid_until_s).map(|((bytes, start_s), until_s)| {
+            let uncertain_s = p.next_start_std_s.map_or(0.25 * characteristic_s, |std| DEVIATIONS * std);
+            let spread = p.bytes_p95.map_or(0.0, |most| most - bytes);
+            ([bytes, spread], start_s - uncertain_s, until_s + uncertain_s)
+        });
+        Some(Prophecy { characteristic_s, burst })
     }
-
-    fn predictions(&self) -> [u64; 3] {
-        self.predictions
-    }
-}
-
-/// What a prediction tells a scheduler; `None`: leave the job alone.
-fn prophecy(p: &Prediction) -> Option<Prophecy> {
-    let characteristic_s = p.period_s.filter(|_| p.periodic && p.confidence >= Some(LEAST_CONFIDENCE))?;
-    let burst = p.bytes.zip(p.next_start_s).zip(p.valid_until_s).map(|((bytes, start_s), until_s)| {
-        let uncertain_s = p.next_start_std_s.map_or(0.25 * characteristic_s, |std| DEVIATIONS * std);
-        (bytes, start_s - uncertain_s, until_s + uncertain_s)
-    });
-    Some(Prophecy { characteristic_s, burst })
 }
 
 /// The set of Set-10 that a characteristic time belongs to.
@@ -157,11 +135,17 @@ impl Ftio {
 }
 
 impl Knowledge for Ftio {
+    fn forget(&mut self) {
+        self.rows.clear();
+        // a process that has ended gives no answers, which the table shows
+        let _ = writeln!(self.input, "null");
+    }
+
     fn row(&mut self, job: usize, row: &Interval) {
         self.rows.entry(job).or_default().push([row.start, row.end, row.bytes / (row.end - row.start)]);
     }
 
-    fn ask(&mut self, job: usize, _: f64, _: &Phase) -> Option<Prophecy> {
+    fn ask(&mut self, job: usize, _: f64, _: bool, _: &Phase) -> Option<Prophecy> {
         let rows = std::mem::take(self.rows.entry(job).or_default());
         writeln!(self.input, "{}", json!({"job": job, "rows": rows})).ok()?;
         let characteristic_s = self.answer()?["period_s"].as_f64()?;

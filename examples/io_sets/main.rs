@@ -12,28 +12,27 @@ mod sim;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
-use iophase::{Error, ErrorKind};
+use iophase::internals::render::figure::{Axis, Numbers, color};
+use plotters::style::RGBColor;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::jobs::{Setting, Workload};
-use crate::knowledge::{Ftio, Iophase, Knowledge, MeanGap, Nothing, Truth};
-use crate::plot::Curve;
+use crate::knowledge::{Ftio, Iophase, Knowledge, MeanGap, Truth};
+use crate::plot::{Curve, panel};
 use crate::policy::Policy;
 use crate::sim::Outcome;
 
-/// Prints a table for each workload, a line for each policy and what it is told, with 95 % intervals over seeds.
+/// Prints a table for each workload, a line for each policy and its knowledge, with 95 % intervals over seeds.
 #[derive(Parser)]
 struct Args {
     /// Default: all.
     workloads: Vec<Workload>,
     #[arg(long, default_value_t = 20)]
     seeds: u64,
-    /// Seeds for iophase and FTIO, whose predictions take most of the time. Default: all.
-    #[arg(long, default_value_t = u64::MAX)]
-    predicted_seeds: u64,
     /// A Python with the package `ftio-hpc`.
     #[arg(long)]
     ftio: Option<String>,
@@ -49,29 +48,38 @@ struct Args {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Source {
     Nothing,
+    MeanGap,
     Truth,
     Iophase,
     Ftio,
-    MeanGap,
 }
 
-type Contestant = (Policy, Source);
-const FAIR: Contestant = (Policy::FairShare, Source::Nothing);
-const BEST: Contestant = (Policy::Set10, Source::Truth);
+/// A policy and its knowledge: as they are named and drawn.
+type Contestant = (&'static str, Policy, Source, RGBColor);
+const FAIR: Contestant = ("fair share", Policy::FairShare, Source::Nothing, color::INK);
+const BEST: Contestant = ("Set-10, truth", Policy::Set10, Source::Truth, color::INK);
 const CONTESTANTS: [Contestant; 8] = [
     FAIR,
-    (Policy::FirstCome, Source::Nothing),
-    (Policy::Set10, Source::MeanGap),
+    ("first come", Policy::FirstCome, Source::Nothing, color::OTHERS[3]),
+    ("Set-10, mean gap", Policy::Set10, Source::MeanGap, color::OTHERS[2]),
+    ("Set-10, FTIO", Policy::Set10, Source::Ftio, color::DOMINANT),
+    ("Set-10, iophase", Policy::Set10, Source::Iophase, color::SIGNAL),
     BEST,
-    (Policy::LeastLeft, Source::Truth),
-    (Policy::Set10, Source::Iophase),
-    (Policy::LeastLeft, Source::Iophase),
-    (Policy::Set10, Source::Ftio),
+    ("least left, iophase", Policy::LeastLeft, Source::Iophase, color::VALID),
+    ("least left, truth", Policy::LeastLeft, Source::Truth, color::OTHERS[0]),
 ];
 
-fn name((policy, source): Contestant) -> String {
-    format!("{policy:?}, {source:?}")
-}
+type Measure = (&'static str, usize, fn(&Outcome) -> f64);
+const UTILISATION: Measure = ("utilisation", 4, |o| o.utilisation);
+const SLOWDOWN: Measure = ("I/O slowdown", 3, |o| mean(&o.slowdown));
+const MEASURES: [Measure; 6] = [
+    UTILISATION,
+    SLOWDOWN,
+    ("mean stretch", 3, |o| mean(&o.stretch)),
+    ("largest stretch", 3, |o| o.stretch.iter().copied().fold(0.0, f64::max)),
+    ("set known, %", 1, |o| 100.0 * o.known),
+    ("right, %", 1, |o| 100.0 * o.right),
+];
 
 /// A mean and half the width of its 95 % interval.
 #[derive(Debug, Clone, Copy)]
@@ -94,14 +102,18 @@ impl Mean {
 
     /// The ratio of the means of paired values.
     fn ratio(above: &[f64], below: &[f64]) -> Mean {
-        let below = &below[..above.len()];
         let value = mean(above) / mean(below);
         let rest: Vec<f64> = above.iter().zip(below).map(|(a, b)| a - value * b).collect();
         Mean { value, half: Mean::of(&rest).half / mean(below).abs() }
     }
 
-    fn text(self, factor: f64, digits: usize) -> String {
-        format!("{:.digits$} ± {:.digits$}", factor * self.value, factor * self.half)
+    /// `factor` times the mean, and then more by `plus`.
+    fn scaled(self, factor: f64, plus: f64) -> Mean {
+        Mean { value: factor * self.value + plus, half: (factor * self.half).abs() }
+    }
+
+    fn text(self, digits: usize) -> String {
+        if self.value.is_nan() { "-".into() } else { format!("{:.digits$} ± {:.digits$}", self.value, self.half) }
     }
 }
 
@@ -109,132 +121,128 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn slowdown(o: &Outcome) -> f64 {
-    mean(&o.slowdown)
+/// A measure of each outcome.
+fn each(outcomes: &[Outcome], measure: Measure) -> Vec<f64> {
+    outcomes.iter().map(measure.2).collect()
 }
 
 /// One run for each seed. None if FTIO cannot be had.
-fn outcomes((policy, source): Contestant, setting: &Setting, a: &Args) -> iophase::Result<Vec<Outcome>> {
-    let mut all = Vec::new();
-    let mut predictions = [0; 3];
-    let predicted = matches!(source, Source::Iophase | Source::Ftio);
-    for seed in 0..if predicted { a.seeds.min(a.predicted_seeds) } else { a.seeds } {
-        let mut knowledge: Box<dyn Knowledge> = match source {
-            Source::Nothing => Box::new(Nothing),
-            Source::Truth => Box::new(Truth),
-            Source::Iophase => Box::new(Iophase::default()),
-            Source::MeanGap => Box::new(MeanGap::default()),
-            Source::Ftio => match Ftio::start(a.ftio.as_deref()) {
-                Ok(ftio) => Box::new(ftio),
-                Err(e) => {
-                    eprintln!("FTIO is left out: {e}");
-                    break;
-                }
-            },
-        };
-        let outcome = sim::run(setting.jobs(seed)?, policy, &mut *knowledge, setting.end_s());
-        assert!(outcome.conserves_work(), "bandwidth was left unused, or exceeded");
-        all.push(outcome);
-        knowledge.predictions().into_iter().zip(&mut predictions).for_each(|(n, sum)| *sum += n);
-    }
-    let [asked, periods, right] = predictions;
-    if asked > 0 {
-        eprintln!("{}: {asked} predictions, {periods} periods, {right} of the right set", name((policy, source)));
-    }
+fn outcomes(&(_, policy, source, _): &Contestant, setting: &Setting, a: &Args) -> iophase::Result<Vec<Outcome>> {
+    let mut knowledge: Box<dyn Knowledge> = match source {
+        Source::Nothing => Box::new(()),
+        Source::Truth => Box::new(Truth),
+        Source::Iophase => Box::new(Iophase::default()),
+        Source::MeanGap => Box::new(MeanGap::default()),
+        Source::Ftio => match Ftio::start(a.ftio.as_deref()) {
+            Ok(ftio) => Box::new(ftio),
+            Err(e) => {
+                eprintln!("FTIO is left out: {e}");
+                return Ok(Vec::new());
+            }
+        },
+    };
+    let run = |seed| Ok(sim::run(setting.jobs(seed)?, policy, &mut *knowledge, setting.end_s()));
+    let all = (0..a.seeds).map(run).collect::<iophase::Result<Vec<Outcome>>>()?;
+    assert!(all.iter().all(Outcome::conserves_work), "bandwidth was left unused, or exceeded");
     Ok(all)
 }
 
-/// The table of a workload, and its slowdowns relative to fair share for the picture.
-fn table(workload: Workload, a: &Args) -> iophase::Result<Vec<(String, Mean)>> {
+/// Prints the table of a workload; gives the outcomes of each contestant.
+fn table(workload: Workload, a: &Args) -> iophase::Result<Vec<(Contestant, Vec<Outcome>)>> {
     let setting = workload.setting();
-    println!(
-        "\n{setting:?}, {} seeds; gains: % of that of Set-10 with the truth; last: slowdown of jobs {:?}\n",
-        a.seeds,
-        setting.classes()
-    );
-    println!(
-        "| policy, told | utilisation | I/O slowdown | mean stretch | largest stretch | gain: utilisation | gain: slowdown |"
-    );
-    println!("|---|---|---|---|---|---|---|");
-    let (fair, best) = (outcomes(FAIR, &setting, a)?, outcomes(BEST, &setting, a)?);
-    let mut relative = Vec::new();
-    for contestant in CONTESTANTS {
-        let all = outcomes(contestant, &setting, a)?;
-        if all.is_empty() {
-            continue;
-        }
-        let of = |measure: &dyn Fn(&Outcome) -> f64| all.iter().map(measure).collect::<Vec<f64>>();
-        let text = |digits, measure: &dyn Fn(&Outcome) -> f64| Mean::of(&of(measure)).text(1.0, digits);
-        let gain = |measure: fn(&Outcome) -> f64| {
-            let over_fair =
-                |x: &[Outcome]| x.iter().zip(&fair).map(|(x, f)| measure(x) - measure(f)).collect::<Vec<_>>();
-            Mean::ratio(&over_fair(&all), &over_fair(&best)).text(100.0, 1)
-        };
-        print!("| {} | {} | {} ", name(contestant), text(4, &|o| o.utilisation), text(3, &slowdown));
-        print!(
-            "| {} | {} ",
-            text(3, &|o| mean(&o.stretch)),
-            text(3, &|o| o.stretch.iter().copied().fold(0.0, f64::max))
-        );
-        print!("| {} | {} |", gain(|o| o.utilisation), gain(slowdown));
-        for jobs in setting.classes() {
-            print!(" {} |", text(2, &|o| mean(&o.slowdown[jobs.clone()])));
-        }
-        println!();
-        let of_fair: Vec<f64> = fair.iter().map(slowdown).collect();
-        relative.push((name(contestant), Mean::ratio(&of(&slowdown), &of_fair)));
+    let mut rows = Vec::new();
+    for c in CONTESTANTS {
+        rows.push((c, outcomes(&c, &setting, a)?));
     }
-    Ok(relative)
+    rows.retain(|r| !r.1.is_empty());
+    let names: Vec<&str> = MEASURES.iter().map(|m| m.0).collect();
+    let classes = setting.classes();
+    println!(
+        "\n{setting:?}, {} seeds; gains in % of that of Set-10 with the truth; last, slowdown of {classes:?}\n",
+        a.seeds
+    );
+    println!("| policy, knowledge | {} | gain: utilisation | gain: slowdown | by class |", names.join(" | "));
+    println!("|{}", "---|".repeat(names.len() + 4));
+    let of = |wanted: &str| rows.iter().find(|r| r.0.0 == wanted).map_or(&[][..], |r| &r.1);
+    let gain = |x: &[Outcome], m: Measure| -> Vec<f64> {
+        each(x, m).iter().zip(each(of(FAIR.0), m)).map(|(x, fair)| x - fair).collect()
+    };
+    for (c, all) in &rows {
+        let mut cells: Vec<String> = MEASURES.iter().map(|m| Mean::of(&each(all, *m)).text(m.1)).collect();
+        for m in [UTILISATION, SLOWDOWN] {
+            cells.push(Mean::ratio(&gain(all, m), &gain(of(BEST.0), m)).scaled(100.0, 0.0).text(1));
+        }
+        let class = |jobs: &Range<usize>| {
+            Mean::of(&all.iter().map(|o| mean(&o.slowdown[jobs.clone()])).collect::<Vec<_>>()).text(2)
+        };
+        cells.push(classes.iter().map(class).collect::<Vec<_>>().join(", "));
+        println!("| {} | {} |", c.0, cells.join(" | "));
+    }
+    Ok(rows)
 }
 
-/// Reductions of the slowdown along one axis.
-fn along(axis: &str, values: &[f64], set: fn(&mut Setting, f64), a: &Args) -> iophase::Result<Vec<Curve>> {
-    let contestants = [BEST, CONTESTANTS[4], CONTESTANTS[5], CONTESTANTS[6]];
-    let mut curves = contestants.map(|c| (name(c), Vec::new()));
-    println!("\nless I/O slowdown than with fair share, %\n\n| {axis} | {} |", contestants.map(name).join(" | "));
-    for &x in values {
-        let mut setting = Workload::Decades.setting();
-        set(&mut setting, x);
-        let fair: Vec<f64> = outcomes(FAIR, &setting, a)?.iter().map(slowdown).collect();
-        print!("| {x} |");
-        for (contestant, (_, points)) in contestants.into_iter().zip(&mut curves) {
-            let all: Vec<f64> = outcomes(contestant, &setting, a)?.iter().map(slowdown).collect();
-            if all.is_empty() {
-                print!(" |");
-                continue;
+/// Prints less I/O slowdown than with fair share, %, along each axis, and draws it.
+fn sweep(a: &Args) -> iophase::Result<()> {
+    let mut panels = Vec::new();
+    for (axis, values, set) in jobs::AXES {
+        let mut curves: Vec<Curve> = CONTESTANTS[3..].iter().map(|c| (c.0, c.3, Vec::new())).collect();
+        println!("\n| {axis} | {} |", curves.iter().map(|c| c.0).collect::<Vec<_>>().join(" | "));
+        println!("|{}", "---|".repeat(curves.len() + 1));
+        for &x in values {
+            let mut setting = Workload::Decades.setting();
+            set(&mut setting, x);
+            let fair = each(&outcomes(&FAIR, &setting, a)?, SLOWDOWN);
+            let mut cells = vec![x.to_string()];
+            for (contestant, curve) in CONTESTANTS[3..].iter().zip(&mut curves) {
+                let all = each(&outcomes(contestant, &setting, a)?, SLOWDOWN);
+                let less = (!all.is_empty()).then(|| Mean::ratio(&all, &fair).scaled(-100.0, 100.0));
+                cells.push(less.map_or_else(String::new, |m| m.text(1)));
+                curve.2.extend(less.map(|m| (x, m)));
             }
-            let ratio = Mean::ratio(&all, &fair);
-            let less = Mean { value: 1.0 - ratio.value, half: ratio.half };
-            print!(" {} |", less.text(100.0, 1));
-            points.push((x, less));
+            println!("| {} |", cells.join(" | "));
         }
-        println!();
+        let (first, last) = (values[0], values[values.len() - 1]);
+        let margin = 0.06 * (last - first);
+        let x = Axis::new((first - margin, last + margin), axis, "", Numbers::Plain);
+        panels.push(panel(x, "Less I/O slowdown", Numbers::Plain, &curves, 0.006));
     }
-    Ok(curves.into_iter().filter(|c| !c.1.is_empty()).collect())
+    let caption = format!("Jobs around 10, 100 and 1000 s; mean and 95 % interval of {} seeds", a.seeds);
+    plot::write("I/O slowdown against fair share", caption, panels, a.svg.as_deref(), "scheduler_sweep.svg")
+}
+
+fn tables(a: &Args) -> iophase::Result<()> {
+    let all = if a.workloads.is_empty() { Workload::value_variants() } else { &a.workloads };
+    let mut curves: [Vec<Curve>; 2] = [(); 2].map(|()| CONTESTANTS[1..].iter().map(|c| (c.0, c.3, vec![])).collect());
+    for (i, workload) in all.iter().enumerate() {
+        let rows = table(*workload, a)?;
+        for (measure, curves) in [UTILISATION, SLOWDOWN].into_iter().zip(&mut curves) {
+            for curve in curves {
+                let of = |name: &str| rows.iter().find(|r| r.0.0 == name).map(|r| each(&r.1, measure));
+                let ratio = of(curve.0).zip(of(FAIR.0)).map(|(x, fair)| Mean::ratio(&x, &fair));
+                curve.2.extend(ratio.map(|r| (i as f64, r)));
+            }
+        }
+    }
+    let name = |w: &Workload| w.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+    let names = || all.iter().enumerate().map(|(i, w)| (i as f64, name(w))).collect();
+    let x = |label: &str| Axis::named((-0.5, all.len() as f64 - 0.5), label, names());
+    let [mut utilisation, slowdown] = curves;
+    utilisation.iter_mut().flat_map(|c| &mut c.2).for_each(|p| p.1 = p.1.scaled(100.0, -100.0));
+    let panels = vec![
+        panel(x(""), "More utilisation", Numbers::Plain, &utilisation, 0.02),
+        panel(x("Jobs"), "I/O slowdown / that of fair share", Numbers::Logarithmic, &slowdown, 0.02),
+    ];
+    let caption = format!("Mean and 95 % interval of {} seeds", a.seeds);
+    plot::write(
+        "Utilisation and I/O slowdown against fair share",
+        caption,
+        panels,
+        a.svg.as_deref(),
+        "scheduler_gain.svg",
+    )
 }
 
 fn main() -> iophase::Result<()> {
-    let mut a = Args::parse();
-    let mut panels = Vec::new();
-    if a.sweep {
-        for (axis, values, set) in jobs::AXES {
-            panels.push((axis.to_owned(), along(axis, values, set, &a)?));
-        }
-    } else {
-        if a.workloads.is_empty() {
-            a.workloads = Workload::value_variants().to_vec();
-        }
-        for workload in &a.workloads {
-            let relative = table(*workload, &a)?.into_iter().enumerate();
-            let curves = relative.map(|(i, (name, m))| (format!("{}: {name}", i + 1), vec![((i + 1) as f64, m)]));
-            panels.push((format!("{workload:?}"), curves.collect()));
-        }
-    }
-    let Some(folder) = a.svg else { return Ok(()) };
-    let (file, what) = match a.sweep {
-        true => ("scheduler_sweep.svg", "less I/O slowdown than with fair share"),
-        false => ("scheduler_gain.svg", "I/O slowdown relative to fair share"),
-    };
-    plot::draw(&panels, what, &folder.join(file))
-        .map_err(|e| Error::new(ErrorKind::Output, format!("{}: {e}", folder.join(file).display())))
+    let a = Args::parse();
+    if a.sweep { sweep(&a) } else { tables(&a) }
 }

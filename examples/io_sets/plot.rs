@@ -1,50 +1,51 @@
-//! Curves of points with 95 % intervals, one panel beside the other.
+//! The pictures: dots with intervals of 95 %, by the figures of the crate.
 
-use std::error::Error;
 use std::path::Path;
 
-use plotters::prelude::*;
+use iophase::internals::render::figure::{Axis, Figure, Layer, Look, Numbers, Panel, Shape, color, draw};
+use iophase::{Error, ErrorKind};
+use plotters::style::RGBColor;
 
 use crate::Mean;
 
-/// Its name and its points.
-pub type Curve = (String, Vec<(f64, Mean)>);
+/// Means along an axis: their name, their colour, and what they belong to.
+pub type Curve = (&'static str, RGBColor, Vec<(f64, Mean)>);
 
-/// Dark and far apart on the wheel of colours.
-const COLOURS: [u32; 8] = [0x555555, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000];
-
-pub fn draw(panels: &[(String, Vec<Curve>)], what: &str, path: &Path) -> Result<(), Box<dyn Error>> {
-    let root = SVGBackend::new(path, (320 * panels.len() as u32, 360)).into_drawing_area();
-    root.fill(&WHITE)?;
-    for (area, (title, curves)) in root.split_evenly((1, panels.len())).iter().zip(panels) {
-        let points = || curves.iter().flat_map(|c| &c.1);
-        let least = points().map(|p| p.0).fold(f64::INFINITY, f64::min);
-        let most = points().map(|p| p.0).fold(0.0, f64::max);
-        let top = points().map(|p| p.1.value + p.1.half.max(0.0)).fold(1.0, f64::max);
-        let bottom = points().map(|p| p.1.value - p.1.half.max(0.0)).fold(0.0, f64::min);
-        let margin = 0.05 * (most - least);
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .x_label_area_size(32)
-            .y_label_area_size(44)
-            .build_cartesian_2d(least - margin..most + margin, bottom..1.6 * top)?;
-        chart.configure_mesh().light_line_style(TRANSPARENT).x_labels(8).x_desc(title).y_desc(what).draw()?;
-        for ((name, points), colour) in curves.iter().zip(COLOURS.iter().cycle()) {
-            let [_, r, g, b] = colour.to_be_bytes();
-            let colour = RGBColor(r, g, b);
-            let key = move |(x, y)| Circle::new((x + 6, y), 3, colour.filled());
-            let line = LineSeries::new(points.iter().map(|(x, m)| (*x, m.value)), colour);
-            chart.draw_series(line)?.label(name).legend(key);
-            chart.draw_series(points.iter().map(|(x, m)| Circle::new((*x, m.value), 3, colour.filled())))?;
-            let interval = |(x, m): &(f64, Mean)| vec![(*x, m.value - m.half), (*x, m.value + m.half)];
-            let known = points.iter().filter(|p| p.1.half.is_finite());
-            chart.draw_series(known.map(|p| PathElement::new(interval(p), colour)))?;
+/// Curves over an axis. Those at the same place stand beside each other by a share of its length.
+pub fn panel(x: Axis, label: &str, numbers: Numbers, curves: &[Curve], beside: f64) -> Panel {
+    let curves: Vec<&Curve> = curves.iter().filter(|c| !c.2.is_empty()).collect();
+    let ends = |m: &Mean| if m.half.is_finite() { [m.value - m.half, m.value + m.half] } else { [m.value; 2] };
+    let all = || curves.iter().flat_map(|c| &c.2).flat_map(|p| ends(&p.1));
+    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let (unit, range) = match numbers {
+        Numbers::Logarithmic => ("", (0.9 * low, 1.1 * high)),
+        _ => ("%", (low.min(0.0) - 0.05 * (high - low), high + 0.05 * (high - low))),
+    };
+    let step = beside * (x.range.1 - x.range.0);
+    let mut layers = vec![];
+    for (i, (name, colour, points)) in curves.iter().enumerate() {
+        let at = |at: f64| at + step * (i as f64 - 0.5 * (curves.len() - 1) as f64);
+        let line = |points: Vec<(f64, f64)>| Layer::new("", *colour, Shape::Line { points });
+        let dots: Vec<(f64, f64)> = points.iter().map(|(x, m)| (at(*x), m.value)).collect();
+        layers.extend(points.iter().map(|(x, m)| line(ends(m).map(|y| (at(*x), y)).to_vec())));
+        if x.names.is_none() {
+            layers.push(line(dots.clone()).wide(1.0));
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .label_font(("sans-serif", 11))
-            .draw()?;
+        layers.push(Layer::new(*name, *colour, Shape::Dots { points: dots }).wide(5.0));
     }
-    Ok(root.present()?)
+    let fair = if numbers == Numbers::Logarithmic { 1.0 } else { 0.0 };
+    layers.push(Layer::new("fair share", color::INK, Shape::Levels { at: vec![fair] }).wide(1.0));
+    Panel::new(x, Axis::new(range, label, unit, numbers), layers).height(250.0)
+}
+
+pub fn write(
+    title: &str,
+    caption: String,
+    panels: Vec<Panel>,
+    folder: Option<&Path>,
+    file: &str,
+) -> iophase::Result<()> {
+    let Some(path) = folder.map(|f| f.join(file)) else { return Ok(()) };
+    let svg = draw(&Figure { title: title.into(), caption, panels }, &Look::default(), "").svg;
+    std::fs::write(&path, svg).map_err(|e| Error::new(ErrorKind::Output, format!("{}: {e}", path.display())))
 }

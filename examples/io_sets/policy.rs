@@ -10,7 +10,7 @@ pub struct Request {
     pub job: usize,
     pub asked_s: f64,
     pub moved: f64,
-    pub told: Option<Prophecy>,
+    pub known: Option<Prophecy>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,15 +46,16 @@ impl Policy {
 fn set_10(requests: &[Request]) -> Vec<Option<f64>> {
     let mut first = BTreeMap::new();
     let weight = |(i, r): (usize, &Request)| {
-        let set = set(r.told?.characteristic_s);
+        let set = set(r.known?.characteristic_s);
         Some(if *first.entry(set).or_insert(i) == i { 10f64.powi(-set) } else { 0.0 })
     };
     requests.iter().enumerate().map(weight).collect()
 }
 
+/// All for the first to ask of those that may have the least left.
 fn least_left(requests: &[Request]) -> Vec<Option<f64>> {
-    let lefts: Vec<Option<f64>> = requests.iter().map(|r| r.told?.left(r.asked_s, r.moved)).collect();
-    let least = lefts.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let served = lefts.iter().position(|left| *left == Some(least));
+    let lefts: Vec<Option<(f64, f64)>> = requests.iter().map(|r| r.known?.left(r.asked_s, r.moved)).collect();
+    let least = lefts.iter().flatten().map(|l| l.0).fold(f64::INFINITY, f64::min);
+    let served = lefts.iter().position(|left| left.is_some_and(|(left, spread)| left - spread <= least));
     lefts.iter().enumerate().map(|(i, left)| left.map(|_| f64::from(u8::from(served == Some(i))))).collect()
 }
