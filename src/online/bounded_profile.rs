@@ -120,12 +120,9 @@ impl BoundedProfile {
         let (typical, longest) = idle_times(&profile);
         let (inside, far_inside) = (LIMITS.inside * typical, LIMITS.far_inside * longest);
         let all = profile.bytes();
-        for (bytes, length, idle) in [
-            (all, inside, true),
-            (LIMITS.blur_active * all, f64::INFINITY, false),
-            (LIMITS.blur * all, f64::INFINITY, true),
-            (all, far_inside, true),
-        ] {
+        for (bytes, length, idle) in
+            [(all, inside, true), (LIMITS.blur * all, f64::INFINITY, false), (all, far_inside, true)]
+        {
             for pass in (0..PASSES).rev() {
                 if steps.len() > LEAN {
                     join_below(&mut steps, bytes * 4f64.powi(-pass), length, idle);

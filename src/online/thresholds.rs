@@ -90,15 +90,12 @@ thresholds! {
     /// Steps shorter than this share of the idle time between bursts are joined first.
     /// Half: 1, double: 1.
     inside: f64 = 0.1;
-    /// Steps shorter than this share of the longest idle time are joined before anything is dropped.
+    /// Steps shorter than this share of the longest idle time are joined before anything is dropped: the burst before a single pause.
     /// Half: 0, double: 0.
     far_inside: f64 = 1e-3;
-    /// Share of the bytes that joining other steps may move in time.
-    /// Half: 0, double: 0.
-    blur: f64 = 5e-5;
-    /// The same where both steps are active, so that no edge of a burst is lost.
+    /// Share of the bytes that joining other steps may move in time, where both are active, so that no edge of a burst is lost.
     /// Half: 1, double: 1.
-    blur_active: f64 = 2e-4;
+    blur: f64 = 2e-4;
 
     // Regime tracker
     /// Confidence that another period needs to end a regime.
@@ -113,15 +110,10 @@ thresholds! {
     /// Share of the cycles that need a burst.
     /// Half: 0, double: 6.
     on_period: f64 = 0.6;
-    /// A burst is in phase within this many standard deviations of the gaps,
-    /// Half: 0, double: 0.
-    in_phase_sds: f64 = 3.0;
-    /// but at least this share of the period; a ratio of periods this close to a whole number is a multiple;
+    /// A burst is in phase within this share of the period, or within `expected_sds` standard deviations of the gaps; a ratio of periods this
+    /// close to a whole number is a multiple.
     /// Half: 0, double: 0.
     whole: f64 = 0.015;
-    /// and at most this share.
-    /// Half: 0, double: 0.
-    in_phase_most: f64 = 0.05;
     /// Periods, the longer of both, that a regime has to last before its end is a change.
     /// Half: 2, double: 3.
     established: f64 = 2.9;
@@ -134,9 +126,6 @@ thresholds! {
     /// A burst within this share of the period of its place continues the regime; so does a period that differs by no more after a pause.
     /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
-    /// Share of the gaps of a regime that may look like those of another.
-    /// Half: 0, double: 0.
-    stray: f64 = 0.2;
     /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period. A weak rhythm
     /// beside bursts of requests needs it.
     /// Half: 1, double: 0.

@@ -133,9 +133,7 @@ impl CurrentPeriod {
     /// Whether hardly any gap in `from..to` equals the period.
     fn is_absent(&self, profile: &Profile, from: f64, to: f64) -> bool {
         let starts: Vec<f64> = self.bursts(profile, from, to).map(|b| b.start_s).collect();
-        let near =
-            starts.windows(2).filter(|w| ((w[1] - w[0]) / self.period_s).ln().abs() <= LIMITS.same_period).count();
-        near as f64 <= LIMITS.stray * starts.len().saturating_sub(1) as f64
+        starts.windows(2).all(|w| ((w[1] - w[0]) / self.period_s).ln().abs() > LIMITS.same_period)
     }
 
     /// Whether the regime `before` ended where this one begins.

@@ -106,7 +106,7 @@ fn differ(
     }
     let near_level = old.iter().filter(|x| near(**x, level));
     let spread = (near_level.map(|x| (x - level).powi(2)).sum::<f64>() / on_beat as f64).sqrt();
-    let exact = (LIMITS.in_phase_sds * spread).clamp(LIMITS.whole, LIMITS.in_phase_most);
+    let exact = (LIMITS.expected_sds * spread).max(LIMITS.whole);
     let places = new.iter().scan(0.0, |sum, x| {
         *sum += x.exp() / current.period_s;
         Some(*sum)
