@@ -10,16 +10,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
+use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::error::{Context, input, usage};
 use crate::query::{Answer, Fleet};
-use iophase::{Error, ErrorKind, Result};
+use iophase::{Error, ErrorKind, Place, Result};
 
 /// Earlier runs that make a signature.
 const RUNS: usize = 10;
 /// 90 % of a normal distribution lie below its mean and this many standard deviations.
 const P90: f64 = 1.2816;
+/// Seconds since 1970 that can be times of jobs: milliseconds, and seconds since another year, are outside.
+const TIMES: std::ops::Range<f64> = 631_152_000.0..7_258_118_400.0;
 
 /// Arguments of `forecast`.
 #[derive(Debug, Clone, Args)]
@@ -98,7 +101,7 @@ pub fn run(a: &Arguments) -> Result<String> {
     let jobs = running(&path)?;
     let latest = jobs.iter().map(|j| j.start).fold(f64::NEG_INFINITY, f64::max);
     let now = a.now.or(Some(latest)).filter(|t| t.is_finite());
-    let now = now.ok_or_else(|| input(&path, "no running job"))?;
+    let now = seconds(now.ok_or_else(|| input(&path, "no running job"))?)?;
     let minutes = (a.horizon * 60.0).clamp(1.0, 100_000.0) as usize;
     let first = (now / 60.0).floor() as i64;
     Ok(text(&forecast(&runs, &jobs, first, minutes), first, a.peak))
@@ -269,35 +272,44 @@ fn replay(runs: &[Run]) -> String {
     out
 }
 
+/// A line of the list of running jobs.
+#[derive(Deserialize)]
+struct Row {
+    app: String,
+    user: String,
+    ranks: u64,
+    start: f64,
+}
+
 /// The jobs of a CSV file.
 fn running(path: &Path) -> Result<Vec<Job>> {
-    let text = std::fs::read_to_string(path).or_input(path)?;
-    let mut lines = text.lines().zip(1u64..).filter(|(l, _)| !l.trim().is_empty());
-    let heading: Vec<&str> = lines.next().map_or(Vec::new(), |(l, _)| l.split(',').map(str::trim).collect());
-    let place = |name: &str| {
-        let found = heading.iter().position(|h| *h == name);
-        found.ok_or_else(|| {
-            usage(format!("no column {name}"))
-                .expected("job_id,app,user,ranks,start")
-                .in_file(path.display().to_string())
-        })
+    let file = std::fs::File::open(path).or_input(path)?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+    let wrong = |e: csv::Error| match e.kind() {
+        csv::ErrorKind::Io(e) => input(path, e),
+        csv::ErrorKind::Deserialize { err, .. } => usage(err.to_string()),
+        _ => usage(e.to_string()),
     };
-    let (app, user, ranks, start) = (place("app")?, place("user")?, place("ranks")?, place("start")?);
-    let one = |(line, number): (&str, u64)| {
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        let job = || {
-            let (ranks, start) = (cells.get(ranks)?.parse().ok()?, cells.get(start)?.parse::<f64>().ok()?);
-            let text = |i: usize| cells.get(i).map(|s| (*s).to_owned());
-            Some(Job { app: text(app)?, user: text(user)?, ranks, start }).filter(|j| j.start.is_finite())
-        };
-        job().ok_or_else(|| {
-            usage(format!("no job: {line}"))
-                .at(iophase::Place::Line(number))
-                .expected("ranks and start as numbers")
-                .in_file(path.display().to_string())
-        })
+    let heading = reader.headers().map_err(wrong)?.clone();
+    let job = |record: &csv::StringRecord| {
+        let row = record.deserialize(Some(&heading)).map_err(wrong);
+        let Row { app, user, ranks, start } =
+            row.map_err(|e| e.expected("job_id,app,user,ranks,start: ranks and start as numbers"))?;
+        Ok(Job { app, user, ranks, start: seconds(start)? })
     };
-    lines.map(one).collect()
+    let jobs = reader.records().map(|record| {
+        let record = record.map_err(wrong)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        job(&record).map_err(|e: Error| e.at(Place::Line(line)))
+    });
+    jobs.collect::<Result<_>>().map_err(|e| e.in_file(path.display().to_string()))
+}
+
+/// A time that a job can have.
+fn seconds(time: f64) -> Result<f64> {
+    TIMES.contains(&time).then_some(time).ok_or_else(|| {
+        usage(format!("{time} is no time of a job")).expected("seconds since 1970, of the years from 1990 to 2199")
+    })
 }
 
 #[cfg(test)]
@@ -316,6 +328,23 @@ mod tests {
         let f = forecast(&runs, &[job.clone(), job], 1000, 4);
         assert_eq!(f.mean, [160.0, 0.0, 240.0, 0.0]);
         assert_eq!(f.variance, [800.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn running_jobs_are_read_as_csv_and_have_times_that_can_be() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let jobs = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            running(file.path())
+        };
+        let read = jobs("job_id,app,user,ranks,start\n\"1\",\"a, b\", u ,8,\"1767225600\"\n\n").unwrap();
+        assert_eq!(read, [Job { app: "a, b".into(), user: "u".into(), ranks: 8, start: 1_767_225_600.0 }]);
+        for start in ["1767225600000", "0", "-5", "nan", "soon", ""] {
+            let e = jobs(&format!("job_id,app,user,ranks,start\n1,a,u,8,1767225600\n1,a,u,8,{start}\n")).unwrap_err();
+            assert_eq!((e.kind(), e.place()), (ErrorKind::Usage, Some(Place::Line(3))), "{start}: {e}");
+        }
+        assert!(jobs("job_id,app,user\n1,a,u\n").unwrap_err().to_string().contains("ranks"));
+        assert_eq!(seconds(1_767_225_600_000.0).unwrap_err().kind(), ErrorKind::Usage);
     }
 
     #[test]
