@@ -108,12 +108,16 @@ fn refused(e: &DataFusionError) -> Error {
             .expected(format!("at most {} GiB", MEMORY >> 30))
             .remedy("ask about less time: `where start_time >= …`");
     }
-    let text = e.strip_backtrace();
-    let kind = match e.find_root() {
+    let root = e.find_root();
+    let kind = match root {
         DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
         _ => ErrorKind::Usage,
     };
-    Error::new(kind, text.lines().next().unwrap_or_default()).remedy("`iophase fleet schema` lists tables and columns")
+    // the first line names the step, and of an error within another not the cause
+    let (text, cause) = (e.strip_backtrace(), root.strip_backtrace());
+    let [step, cause] = [&text, &cause].map(|t| t.lines().next().unwrap_or_default());
+    let found = if step.contains(cause) { step.to_owned() } else { format!("{step}: {cause}") };
+    Error::new(kind, found).remedy("`iophase fleet schema` lists tables and columns")
 }
 
 impl Fleet {
@@ -400,6 +404,15 @@ mod tests {
         let config = configured(SessionConfig::new().with_target_partitions(2));
         let context = SessionContext::new_with_config_rt(config, limited);
         Fleet { context, runtime: runtime(2).unwrap(), memory }
+    }
+
+    #[test]
+    fn an_error_within_another_carries_its_cause() {
+        let e = DataFusionError::Plan("no such thing".into()).context("while that was done");
+        let text = refused(&e).to_string();
+        assert!(text.contains("while that was done") && text.contains("no such thing"), "{text}");
+        let e = refused(&DataFusionError::Plan("no such thing".into())).to_string();
+        assert_eq!(e.matches("no such thing").count(), 1, "{e}");
     }
 
     #[test]
