@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use crate::error::{Context, output, usage};
-use crate::tables::civil;
+use crate::tables::Time;
 use iophase::{Error, ErrorKind, Place, Result};
 
 /// Arguments of `make-logs`.
@@ -325,10 +325,12 @@ pub fn run(a: &Arguments) -> Result<usize> {
         let who = Identity { user: 20_000 + user as i64, start: FIRST + s as i64, job, command, stretch };
         let (mut bytes, run) = templates[t].copy(&who)?;
         let damage = if random.share() < a.bad { damage(&mut bytes, &mut random) } else { "none" };
-        let (year, month, day) = civil(who.start.div_euclid(86_400));
+        let day = Time::of_seconds(who.start as f64).date_time().unwrap_or_default();
         let name = format!(
-            "{year}/{month}/{day}/user{user}_{app}_id{}_{month}-{day}-{}-{}_1.darshan",
+            "{}/user{user}_{app}_id{}_{}-{}-{}_1.darshan",
+            day.format("%Y/%-m/%-d"),
             who.job,
+            day.format("%-m-%-d"),
             who.start.rem_euclid(86_400),
             random.next() >> 1
         );

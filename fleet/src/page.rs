@@ -5,6 +5,7 @@ mod html;
 
 use std::path::Path;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
 
 use crate::query::{Answer, Fleet, QUESTIONS, question};
@@ -61,9 +62,8 @@ pub fn page(folder: &Path, with_user: bool) -> Result<String> {
 }
 
 fn start(h: &mut Html) {
-    let hash = Sha256::digest(STYLE.as_bytes());
-    let policy =
-        format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", html::base64(&hash));
+    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
     h.doctype();
     h.open("html", &[("lang", "en")]);
     h.open("head", &[]);

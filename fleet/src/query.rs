@@ -322,7 +322,10 @@ impl Answer {
                 };
                 writeln!(to, "{}", text.or_output(path)?).or_output(path)
             }
-            Format::Csv => self.write_csv(to).or_output(path),
+            Format::Csv => {
+                let heading = self.schema.fields().iter().map(|f| f.name().clone()).collect();
+                write_csv(to, [heading].into_iter().chain(self.cells()?))
+            }
             Format::Json => {
                 let mut writer = LineDelimitedWriter::new(to);
                 self.batches.iter().try_for_each(|b| writer.write(b)).or_output(path)?;
@@ -335,20 +338,17 @@ impl Answer {
             }
         }
     }
-
-    fn write_csv(&self, to: &mut impl Write) -> std::io::Result<()> {
-        let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(quoted).collect::<Vec<_>>().join(",");
-        writeln!(to, "{}", line(&mut self.schema.fields().iter().map(|f| f.name().as_str())))?;
-        for row in self.cells().map_err(std::io::Error::other)? {
-            writeln!(to, "{}", line(&mut row.iter().map(String::as_str)))?;
-        }
-        Ok(())
-    }
 }
 
-/// A cell of CSV (RFC 4180).
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+/// Writes rows as CSV (RFC 4180; lines end as on Unix).
+///
+/// # Errors
+/// [`ErrorKind::Output`].
+pub(crate) fn write_csv(to: impl Write, rows: impl IntoIterator<Item = Vec<String>>) -> Result<()> {
+    let path = Path::new("the answer");
+    let mut writer = csv::Writer::from_writer(to);
+    rows.into_iter().try_for_each(|row| writer.write_record(&row)).or_output(path)?;
+    writer.flush().or_output(path)
 }
 
 /// Names of the questions and what they answer, for `ask --list`.
@@ -413,6 +413,13 @@ mod tests {
         assert!(text.contains("while that was done") && text.contains("no such thing"), "{text}");
         let e = refused(&DataFusionError::Plan("no such thing".into())).to_string();
         assert_eq!(e.matches("no such thing").count(), 1, "{e}");
+    }
+
+    #[test]
+    fn cells_of_csv_are_quoted_where_they_must_be() {
+        let mut out = Vec::new();
+        write_csv(&mut out, [["a,b", "c\"d", "", "e f"].map(str::to_owned).to_vec()]).unwrap();
+        assert_eq!(out, b"\"a,b\",\"c\"\"d\",,e f\n");
     }
 
     #[test]

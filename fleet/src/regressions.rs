@@ -5,13 +5,13 @@
 //! (Benjamini & Hochberg 1995) and medians at least 20 % apart are reported.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::query::Fleet;
+use crate::error::Context;
+use crate::query::{Fleet, write_csv};
 use iophase::Result;
 
 /// Runs on each side that a test needs: with fewer no difference can be significant at 1 %.
@@ -45,6 +45,27 @@ struct Test {
     p: f64,
 }
 
+impl Test {
+    /// Change of the median as a share of the one before.
+    fn change(&self) -> f64 {
+        self.after / self.before - 1.0
+    }
+
+    /// Cells of a line, as in [`HEADING`].
+    fn cells(self) -> Vec<String> {
+        let numbers = [
+            self.before.to_string(),
+            self.after.to_string(),
+            format!("{:.3}", self.change()),
+            self.runs.0.to_string(),
+            self.runs.1.to_string(),
+            format!("{:.2e}", self.p),
+        ];
+        self.group.into_iter().chain([self.property.to_owned()]).chain(numbers).collect()
+    }
+}
+
+const HEADING: &str = "app,user_id,ranks_class,property,median_before,median_after,change,runs_before,runs_after,p";
 const PROPERTIES: [&str; 4] = ["bytes", "burst_s", "rate", "io_share"];
 
 /// Application, user and class of ranks.
@@ -67,21 +88,11 @@ pub fn run(a: &Arguments) -> Result<String> {
                 .collect::<Vec<_>>()
         })
         .collect();
-    let mut out =
-        String::from("app,user_id,ranks_class,property,median_before,median_after,change,runs_before,runs_after,p\n");
-    for t in discoveries(tests, a.rate) {
-        let change = t.after / t.before - 1.0;
-        if change.abs() >= a.change {
-            let [app, user, ranks] = t.group.map(|s| s.replace([',', '"', '\n'], "_"));
-            // writing to a string cannot fail
-            let _ = writeln!(
-                out,
-                "{app},{user},{ranks},{},{},{},{change:.3},{},{},{:.2e}",
-                t.property, t.before, t.after, t.runs.0, t.runs.1, t.p
-            );
-        }
-    }
-    Ok(out)
+    let heading = HEADING.split(',').map(str::to_owned).collect();
+    let changes = discoveries(tests, a.rate).into_iter().filter(|t| t.change().abs() >= a.change);
+    let mut out = Vec::new();
+    write_csv(&mut out, [heading].into_iter().chain(changes.map(Test::cells)))?;
+    String::from_utf8(out).or_output(Path::new("the answer"))
 }
 
 fn groups(fleet: &Fleet) -> Result<BTreeMap<Group, Values>> {

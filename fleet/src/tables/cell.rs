@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use datafusion::arrow::array::{
     ArrayBuilder, ArrayRef, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, Int64Builder, ListBuilder,
     MapBuilder, StringBuilder, TimestampMicrosecondBuilder,
@@ -24,6 +25,11 @@ impl Time {
         let us = s * 1e6;
         // `as` would turn what is too large into the largest time
         Time((us.is_finite() && us.abs() < 9e18).then(|| us.round() as i64))
+    }
+
+    /// As a date of the Gregorian calendar, if there is one.
+    pub fn date_time(self) -> Option<DateTime<Utc>> {
+        self.0.and_then(DateTime::from_timestamp_micros)
     }
 
     /// Seconds since 1970.

@@ -22,7 +22,7 @@ pub use minutes::MinuteRow;
 pub use patterns::PatternRow;
 pub use periods::PeriodRow;
 pub use signals::SignalRow;
-pub use write::{PartWriter, Parts, civil, host, properties, temporary, write_batches};
+pub use write::{PartWriter, Parts, host, properties, temporary, write_batches};
 
 use std::sync::Arc;
 
