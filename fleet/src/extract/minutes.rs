@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use super::periods::rounded;
 use crate::tables::{MinuteRow, Time};
 use iophase::internals::facts::{Count, Counted, Measure};
-use iophase::record::{CounterModule, Counters, Data, FileId, Op, Timing, Trace};
+use iophase::record::{CounterModule, Counters, Data, FileId, Layer, Op, Timing, Trace};
 
 /// Minutes of a log, at most: ten weeks.
 const MINUTES: f64 = 100_000.0;
+
+/// Counters that hold all bytes together: what MPI-IO moves is in those of POSIX.
+const MODULES: [CounterModule; 2] = [CounterModule::Posix, CounterModule::Stdio];
 
 /// Row key: mode and mount.
 type Place = (&'static str, Option<String>);
@@ -100,8 +103,8 @@ impl Minutes<'_> {
         }
     }
 
-    /// Totals of files between their first and their last access.
-    fn totals(&mut self, bytes: bool) {
+    /// Totals of files between their first and their last access: bytes of these layers, and the calls of all.
+    fn totals(&mut self, bytes: &[CounterModule]) {
         let Some(c) = self.counters else { return };
         let mut mounts: HashMap<FileId, Option<String>> = HashMap::new();
         let amounts = [
@@ -109,11 +112,12 @@ impl Minutes<'_> {
             ("write", Count::BytesWritten, Measure::WriteStart, Measure::WriteEnd),
         ];
         let calls = [Count::Opens, Count::Seeks, Count::Stats, Count::Syncs, Count::Flushes];
-        for t in [CounterModule::Posix, CounterModule::Stdio].iter().filter_map(|m| Counted::by(c, *m)) {
+        for module in MODULES {
+            let Some(t) = Counted::by(c, module) else { continue };
             for row in t.rows() {
                 let mount = mounts.entry(row.file).or_insert_with(|| self.mount(c.files.name(row.file))).clone();
                 let span = |start, end| (row.measure(start), row.measure(end));
-                for (mode, moved, start, end) in amounts.iter().filter(|_| bytes) {
+                for (mode, moved, start, end) in amounts.iter().filter(|_| bytes.contains(&module)) {
                     self.add(mode, mount.clone(), true, row.count(*moved) as f64, span(*start, *end));
                 }
                 let calls = calls.iter().map(|count| row.count(*count)).fold(0, u64::saturating_add);
@@ -144,7 +148,7 @@ impl Minutes<'_> {
     }
 }
 
-/// The minutes of a log: of its rows, or of its counters if it has no rows with times. Gives the code of a warning if its times are
+/// The minutes of a log: of its rows, and of the counters of what has no rows with times. Gives the code of a warning if its times are
 /// so far apart that they are left out.
 pub fn rows(trace: &Trace, to: &mut Vec<MinuteRow>) -> Option<&'static str> {
     let zero = trace.clock.unix_s(0.0)?;
@@ -171,7 +175,12 @@ pub fn rows(trace: &Trace, to: &mut Vec<MinuteRow>) -> Option<&'static str> {
     if exact {
         minutes.rows(trace);
     }
-    minutes.totals(!exact);
+    // rows are of one layer, and neither POSIX nor STDIO holds what went through the other
+    minutes.totals(match (exact, trace.layer) {
+        (true, Some(Layer::Stdio)) => &[CounterModule::Posix],
+        (true, _) => &[CounterModule::Stdio],
+        (false, _) => &MODULES,
+    });
     minutes.finish(to);
     None
 }

@@ -26,6 +26,31 @@ pub fn make_within(out: &Path, count: usize, bad: f64, seed: u64, days: u64) {
     assert_eq!(make_logs::run(&a).unwrap(), count);
 }
 
+/// The text of a Darshan log of a job that starts at a time and writes 2 MiB through POSIX, with segments, and 12,000 bytes through STDIO
+/// within two minutes.
+pub fn printed(start: u64) -> String {
+    let counter = |module: &str, name: &str, value: &str| {
+        format!("{module}\t0\t77\t{module}_{name}\t{value}\t/s/x\t/s\tlustre\n")
+    };
+    let mut text = format!(
+        "# darshan log version: 3.41\n# exe: /apps/sim\n# uid: 1000\n# jobid: 4711\n# start_time: {start}\n# end_time: {}\n# nprocs: 1\n\
+         # run time: 180.0\n# mount entry:\t/s\tlustre\n",
+        start + 180
+    );
+    for (module, bytes, begin, end) in [("POSIX", "2097152", "0.66", "2.86"), ("STDIO", "12000", "30.0", "150.0")] {
+        text += &counter(module, "OPENS", "1");
+        text += &counter(module, "BYTES_WRITTEN", bytes);
+        text += &counter(module, "F_WRITE_START_TIMESTAMP", begin);
+        text += &counter(module, "F_WRITE_END_TIMESTAMP", end);
+    }
+    text += "# DXT, file_id: 77, file_name: /s/x\n# DXT, rank: 0, hostname: n1\n# DXT, write_count: 2, read_count: 0\n\
+             # Module    Rank  Wt/Rd  Segment          Offset       Length    Start(s)      End(s)  [OST]\n";
+    for (i, begin, end) in [(0, 0.66, 0.86), (1, 2.66, 2.86)] {
+        text += &format!(" X_POSIX 0 write {i} {} 1048576 {begin:.4} {end:.4}\n", i << 20);
+    }
+    text
+}
+
 /// Rows of `truth.csv` by path.
 pub fn truth(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(folder.join("truth.csv")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{cells, corpus, make, run, source, truth};
+use crate::common::{cells, corpus, make, printed, run, source, truth};
 use iophase::analysis::{self, Options};
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::record::Trace;
@@ -90,6 +90,17 @@ fn bursts_minutes_and_layers_add_up_to_the_log() {
         ];
         assert_eq!(row[2..], expected, "{row:?}");
     }
+}
+
+#[test]
+fn bytes_through_stdio_are_in_the_minutes_of_a_log_with_segments() {
+    let t = tempfile::tempdir().unwrap();
+    let (log, fleet) = (t.path().join("log.txt"), t.path().join("fleet"));
+    std::fs::write(&log, printed(1_767_225_600)).unwrap();
+    run(0, &log, &fleet, &[]);
+    let sql = "select cast(extract(minute from minute) as int), bytes, spread from minutes where mode = 'write' order by spread, minute";
+    let expected = [["0", "2097152", "false"], ["0", "3000", "true"], ["1", "6000", "true"], ["2", "3000", "true"]];
+    assert_eq!(cells(&fleet, sql), expected);
 }
 
 #[test]
