@@ -6,12 +6,17 @@ mod html;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
+use crate::error::usage;
 use crate::query::{Answer, Fleet, QUESTIONS, question};
 use crate::store::Store;
 use html::Html;
 use iophase::Result;
+
+/// A bound of time, if there is one.
+type Bound = Option<DateTime<Utc>>;
 
 const STYLE: &str = include_str!("page/page.css");
 /// Rows of a table that are shown.
@@ -19,7 +24,9 @@ const ROWS: usize = 50;
 /// A name or code of up to this many bytes stays on one line, however narrow the page.
 const WHOLE: usize = 24;
 /// Width and height of a picture in units of its view box.
-const SIZE: (f64, f64) = (1000.0, 220.0);
+const SIZE: (f64, f64) = (1000.0, 200.0);
+/// Said where there is no row.
+const NOTHING: &str = "Nothing in the data answers this.";
 /// Columns of a picture: more minutes are added up.
 const COLUMNS: usize = 240;
 
@@ -35,16 +42,20 @@ const SECTIONS: [(&str, &str); 8] = [
     ("Quality of the data", "quality"),
 ];
 
-/// The page of the fleet in a folder. Users are left out unless they are asked for.
+/// The page of the fleet in a folder, of the jobs that started within a time. Users are left out unless they are asked for.
 ///
 /// # Errors
-/// As [`Fleet::open`] and [`Fleet::sql`].
-pub fn page(folder: &Path, with_user: bool) -> Result<String> {
+/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a time that ends before it begins, and as [`Fleet::open`] and [`Fleet::sql`].
+pub fn page(folder: &Path, (from, until): (Bound, Bound), with_user: bool) -> Result<String> {
+    if from.zip(until).is_some_and(|(from, until)| from >= until) {
+        return Err(usage("no time between --from and --until").expected("a later time for --until"));
+    }
     let fleet = Fleet::open(folder, 0)?;
+    fleet.between(from, until)?;
     let mut h = Html::default();
     start(&mut h);
     h.open("main", &[("id", "main")]);
-    head(&mut h, &fleet, folder)?;
+    head(&mut h, &fleet, folder, (from, until))?;
     time(&mut h, &fleet)?;
     for (title, name) in SECTIONS {
         if name == "top-users" && !with_user {
@@ -54,7 +65,7 @@ pub fn page(folder: &Path, with_user: bool) -> Result<String> {
         let answer = fleet.sql(q.sql)?;
         section(&mut h, name, title, &q.about(), |h| table(h, name, title, &answer, with_user))?;
     }
-    provenance(&mut h, folder, with_user)?;
+    provenance(&mut h, &fleet, folder, with_user)?;
     h.close("main");
     h.close("body");
     h.close("html");
@@ -106,9 +117,15 @@ fn section(
 }
 
 /// The answers in words.
-fn head(h: &mut Html, fleet: &Fleet, folder: &Path) -> Result<()> {
+fn head(h: &mut Html, fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound)) -> Result<()> {
     let name = folder.file_name().map_or_else(|| folder.display().to_string(), |n| n.to_string_lossy().into_owned());
     h.elem("h1", &[], &format!("I/O of the jobs in {name}"));
+    let bounds = [("from", from), ("before", until)];
+    let bounds = bounds.into_iter().filter_map(|(word, t)| Some(format!(" {word} {} UTC", html::date(seconds(t?)))));
+    let bounds: String = bounds.collect();
+    if !bounds.is_empty() {
+        h.elem("p", &[("class", "lead")], &format!("Jobs that started{bounds}."));
+    }
     h.open("ul", &[("id", "answer"), ("class", "answer")]);
     for line in answers(fleet)? {
         h.elem("li", &[], &line);
@@ -167,19 +184,61 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Bytes over time as a picture, and as a table.
-fn time(h: &mut Html, fleet: &Fleet) -> Result<()> {
-    let answer = fleet.sql(
+fn seconds(t: DateTime<Utc>) -> f64 {
+    t.timestamp_micros() as f64 * 1e-6
+}
+
+/// Share of the jobs, at either end of their starts, by whose clocks no span of time is judged; one of ten jobs or more.
+const DOUBTFUL: usize = 50;
+const DAY_S: f64 = 86_400.0;
+
+/// SQL that is true of jobs whose start can be drawn with those of all others: no further from nearly all others than a day and twice the
+/// time between these. One clock that is years off would leave a picture of two lines.
+fn drawable(fleet: &Fleet) -> Result<String> {
+    let ends = format!("greatest(n / {DOUBTFUL}, case when n >= 10 then 1 else 0 end)");
+    let answer = fleet.sql(&format!(
+        "select min(t) as first, max(t) as last from (select cast(extract(epoch from start_time) as double) as t, \
+         row_number() over (order by start_time) as i, count(*) over () as n from logs where start_time is not null) \
+         where i > {ends} and i <= n - {ends}"
+    ))?;
+    let [first, last] = ["first", "last"].map(|name| answer.numbers(name).map(|all| all.first().copied().flatten()));
+    let (Some(first), Some(last)) = (first?, last?) else { return Ok("true".to_owned()) };
+    let reach = 2.0 * (last - first) + DAY_S;
+    let start = "cast(extract(epoch from start_time) as double)";
+    Ok(format!("coalesce({start} between {} and {}, true)", first - reach, last + reach))
+}
+
+/// Says how many jobs are not drawn.
+fn left_out(fleet: &Fleet, drawable: &str) -> Result<String> {
+    let answer = fleet.sql(&format!("select count(*) as n from logs where not {drawable}"))?;
+    let jobs = answer.numbers("n")?.first().copied().flatten().filter(|n| *n > 0.0);
+    Ok(jobs.map_or(String::new(), |n| {
+        let n = html::grouped(n);
+        format!(
+            " Jobs that started far from nearly all others, as by wrong clocks, are left out: {n}. With --from and --until they are shown."
+        )
+    }))
+}
+
+/// Start of each minute in seconds since 1970, and the bytes that were read and written in it.
+fn minutes(fleet: &Fleet, drawable: &str) -> Result<Vec<(f64, [f64; 2])>> {
+    let answer = fleet.sql(&format!(
         "select cast(extract(epoch from minute) as double) as t, sum(case when mode = 'read' then bytes else 0 end) as r, \
-         sum(case when mode = 'write' then bytes else 0 end) as w from minutes where mode <> 'metadata' group by minute order by minute",
-    )?;
+         sum(case when mode = 'write' then bytes else 0 end) as w from minutes where mode <> 'metadata' and {drawable} \
+         group by minute order by minute"
+    ))?;
     let (t, r, w) = (answer.numbers("t")?, answer.numbers("r")?, answer.numbers("w")?);
-    let rows: Vec<(f64, [f64; 2])> = t
-        .iter()
-        .zip(r.iter().zip(&w))
-        .filter_map(|(t, (r, w))| Some(((*t)?, [r.unwrap_or(0.0), w.unwrap_or(0.0)])))
-        .collect();
-    let (Some(first), Some(last)) = (rows.first().map(|x| x.0), rows.last().map(|x| x.0 + 60.0)) else { return Ok(()) };
+    let rows = t.iter().zip(r.iter().zip(&w));
+    Ok(rows.filter_map(|(t, (r, w))| Some(((*t)?, [r.unwrap_or(0.0), w.unwrap_or(0.0)]))).collect())
+}
+
+/// Bytes over time as a picture.
+fn time(h: &mut Html, fleet: &Fleet) -> Result<()> {
+    let drawable = drawable(fleet)?;
+    let (left_out, rows) = (left_out(fleet, &drawable)?, minutes(fleet, &drawable)?);
+    let (Some(first), Some(last)) = (rows.first().map(|x| x.0), rows.last().map(|x| x.0 + 60.0)) else {
+        return section(h, "time", "Bytes over time", NOTHING, |_| Ok(()));
+    };
     let step = ((last - first) / COLUMNS as f64 / 60.0).ceil().max(1.0) * 60.0;
     let columns = ((last - first) / step).ceil() as usize;
     let mut sums = vec![[0.0; 2]; columns.max(1)];
@@ -188,7 +247,7 @@ fn time(h: &mut Html, fleet: &Fleet) -> Result<()> {
         (0..2).for_each(|k| sums[at][k] += x[k]);
     }
     let lead = format!(
-        "Mean rates of {} s each, from {} to {} UTC: written upwards, read downwards. Rows without exact times are spread over the time between the first and the last access of a file.",
+        "Mean rates of {} s each, from {} to {} UTC: written upwards, read downwards. Rows without exact times are spread over the time between the first and the last access of a file.{left_out}",
         html::grouped(step),
         html::date(first),
         html::date(last)
@@ -202,7 +261,7 @@ fn time(h: &mut Html, fleet: &Fleet) -> Result<()> {
 fn picture(h: &mut Html, sums: &[[f64; 2]], step: f64, (first, last): (f64, f64)) {
     let top = |k: usize| sums.iter().map(|s| s[k]).fold(0.0, f64::max);
     let (width, height) = SIZE;
-    let (middle, half) = (height / 2.0, height / 2.0 - 24.0);
+    let (middle, half) = (height / 2.0, height / 2.0 - 2.0);
     let most = top(0).max(top(1)).max(f64::MIN_POSITIVE);
     let path = |k: usize, sign: f64| {
         let mut d = format!("M0 {middle:.1}");
@@ -215,9 +274,12 @@ fn picture(h: &mut Html, sums: &[[f64; 2]], step: f64, (first, last): (f64, f64)
     };
     let rate = |k: usize| html::bytes(top(k) / step);
     h.open("figure", &[]);
+    // words beside the picture keep their size, however narrow the page
+    h.elem("p", &[("class", "ends")], &format!("written, up to {}/s", rate(1)));
+    let view = format!("0 0 {width} {height}");
     h.open(
         "svg",
-        &[("viewBox", &format!("0 0 {width} {height}")), ("role", "img"), ("aria-labelledby", "time-t time-d")],
+        &[("viewBox", &view), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-labelledby", "time-t time-d")],
     );
     h.elem("title", &[("id", "time-t")], "Bytes over time");
     let desc = format!("Highest mean rate: {}/s written, {}/s read.", rate(1), rate(0));
@@ -225,12 +287,11 @@ fn picture(h: &mut Html, sums: &[[f64; 2]], step: f64, (first, last): (f64, f64)
     h.empty("path", &[("class", "write"), ("d", &path(1, 1.0))]);
     h.empty("path", &[("class", "read"), ("d", &path(0, -1.0))]);
     h.empty("path", &[("class", "zero"), ("d", &format!("M0 {middle:.1}H{width:.1}"))]);
-    h.elem("text", &[("x", "4"), ("y", "14")], &format!("written, up to {}/s", rate(1)));
-    h.elem("text", &[("x", "4"), ("y", &format!("{:.0}", height - 20.0))], &format!("read, up to {}/s", rate(0)));
-    h.elem("text", &[("x", "4"), ("y", &format!("{:.0}", height - 4.0)), ("class", "tick")], &html::date(first));
-    let end = [("x", "996"), ("y", "216"), ("class", "tick"), ("text-anchor", "end")];
-    h.elem("text", &end, &html::date(last));
     h.close("svg");
+    h.elem("p", &[("class", "ends")], &format!("read, up to {}/s", rate(0)));
+    h.open("p", &[("class", "ends")]);
+    [first, last].iter().for_each(|t| h.elem("span", &[], &html::date(*t)));
+    h.close("p");
     h.elem("figcaption", &[], &desc);
     h.close("figure");
 }
@@ -240,7 +301,7 @@ fn table(h: &mut Html, id: &str, title: &str, answer: &Answer, with_user: bool) 
     let shown: Vec<usize> = (0..fields.len()).filter(|&i| with_user || !fields[i].name().contains("user")).collect();
     let cells = answer.cells()?;
     if cells.is_empty() {
-        h.elem("p", &[], "Nothing in the data answers this.");
+        h.elem("p", &[], NOTHING);
         return Ok(());
     }
     let class = |i: usize| if fields[i].data_type().is_numeric() { "n" } else { "t" };
@@ -280,15 +341,16 @@ fn table(h: &mut Html, id: &str, title: &str, answer: &Answer, with_user: bool) 
     Ok(())
 }
 
-fn provenance(h: &mut Html, folder: &Path, with_user: bool) -> Result<()> {
+fn provenance(h: &mut Html, fleet: &Fleet, folder: &Path, with_user: bool) -> Result<()> {
     let store = Store::open(folder)?;
     let batches = store.batches()?;
+    let logs = fleet.sql("select count(*) as n from logs")?.numbers("n")?;
     let lead = "What the tables were made of; `iophase fleet sql` asks them anything else.";
     section(h, "provenance", "Data", lead, |h| {
         h.open("dl", &[]);
         let versions: std::collections::BTreeSet<&str> = batches.iter().map(|m| m.version.as_str()).collect();
         let mut facts = vec![
-            ("Logs".to_owned(), html::grouped(batches.iter().map(|m| m.logs as f64).sum())),
+            ("Logs".to_owned(), html::grouped(logs.into_iter().flatten().sum())),
             (
                 "Files of the tables".to_owned(),
                 html::grouped(batches.iter().map(|m| m.parts.files().count() as f64).sum()),

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::json::LineDelimitedWriter;
@@ -19,7 +20,8 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::{Expr, SessionConfig, SessionContext, col, lit};
+use datafusion::scalar::ScalarValue;
 use futures::StreamExt;
 
 use crate::error::{Context, input, output, usage};
@@ -154,6 +156,29 @@ impl Fleet {
         let context = SessionContext::new_with_config_rt(config, memory);
         register_all(&context, folder, batches)?;
         Ok(Fleet { context, runtime, memory: MEMORY })
+    }
+
+    /// Leaves out of all tables the jobs that did not start within a time.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] if a table cannot be read.
+    pub(crate) fn between(&self, from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) -> Result<()> {
+        let time = |t: DateTime<Utc>| {
+            let us = ScalarValue::TimestampMicrosecond(Some(t.timestamp_micros()), Some("UTC".into()));
+            lit(us)
+        };
+        let bounds = [from.map(|t| col("start_time").gt_eq(time(t))), until.map(|t| col("start_time").lt(time(t)))];
+        let Some(within) = bounds.into_iter().flatten().reduce(Expr::and) else { return Ok(()) };
+        let context = &self.context;
+        let narrowed: datafusion::common::Result<()> = self.runtime.block_on(async {
+            for table in all() {
+                let part = context.table(table.name).await?.filter(within.clone())?.into_view();
+                context.deregister_table(table.name)?;
+                context.register_table(table.name, part)?;
+            }
+            Ok(())
+        });
+        narrowed.map_err(|e| refused(&e))
     }
 
     /// The rows that SQL asks for. Only queries: what would write or define is refused. A query that runs out of memory is run again

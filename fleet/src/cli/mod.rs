@@ -6,6 +6,7 @@ mod run;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueHint};
 
 use iophase::Result;
@@ -72,6 +73,12 @@ enum Command {
         /// The page; `-` is standard output
         #[arg(short, long, default_value = "fleet.html", value_hint = ValueHint::FilePath)]
         output: PathBuf,
+        /// Only jobs that started then or later: 2026-01-31, or 2026-01-31T12:00:00Z
+        #[arg(long, value_name = "TIME", value_parser = run::time)]
+        from: Option<DateTime<Utc>>,
+        /// Only jobs that started before
+        #[arg(long, value_name = "TIME", value_parser = run::time)]
+        until: Option<DateTime<Utc>>,
         /// Show who ran jobs
         #[arg(long)]
         with_user: bool,
@@ -168,7 +175,9 @@ fn answer(command: &Command) -> Result<()> {
             let fleet = fleet.clone().unwrap_or_default();
             output::answer(&form.open(&fleet)?.sql(question.sql)?, form)
         }
-        Command::Page { fleet, output, with_user } => output::file(output, &page::page(fleet, *with_user)?),
+        Command::Page { fleet, output, from, until, with_user } => {
+            output::file(output, &page::page(fleet, (*from, *until), *with_user)?)
+        }
         Command::Forecast(a) => output::print(&forecast::run(a)?),
         Command::Regressions(a) => output::print(&regressions::run(a)?),
         Command::Compact { fleet, grace } => {

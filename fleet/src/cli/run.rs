@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, ValueHint};
 
 use super::output;
@@ -224,6 +225,13 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.parse::<f64>().map(|x| (x * factor) as u64).map_err(|_| format!("{text} is no number of bytes"))
 }
 
+/// A time in UTC: 2026-01-31, or with the time of the day as in RFC 3339.
+pub fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    let day = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
+    let time = DateTime::parse_from_rfc3339(text).ok().map(|t| t.to_utc()).or_else(day);
+    time.ok_or_else(|| format!("{text} is no time; expected 2026-01-31 or 2026-01-31T12:00:00Z"))
+}
+
 /// Seconds with a unit: 90, 60s, 5m, 6h, 2d.
 fn duration(text: &str) -> Result<f64, String> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -247,6 +255,8 @@ mod tests {
     fn bytes_and_times_have_units() {
         assert_eq!((bytes("1GiB"), bytes("2MB"), bytes("17")), (Ok(1 << 30), Ok(2_000_000), Ok(17)));
         assert_eq!((duration("90"), duration("1.5h"), duration("250ms")), (Ok(90.0), Ok(5400.0), Ok(0.25)));
+        assert_eq!(time("2026-01-31"), time("2026-01-31T01:00:00+01:00"));
+        assert!(time("31.1.2026").is_err() && time("2026-02-30").is_err());
         assert!(bytes("1 parsec").is_err() && duration("soon").is_err() && bytes("").is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::common::{cells, make_within, run};
+use crate::common::{cells, make_within, printed, run};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use iophase_fleet::query::{Fleet, Format, QUESTIONS};
 use sha2::{Digest, Sha256};
@@ -120,6 +120,49 @@ fn the_page_is_whole_without_anything_else() {
     assert!(page.len() < 500_000 && page.contains("500 logs of 8 applications"), "{}", &page[..2000]);
     assert!(!(20_000..20_200).any(|u| page.contains(&format!(">{u}<"))), "users are left out");
     assert!(output(&["page", fleet, "--with-user", "-o", "-"]).contains("top-users-table"));
+    // text of a picture would shrink with it, and what has a least width does not fit on a narrow screen
+    assert!(page.contains("<svg") && !page.contains("<text") && !style.contains("min-width: 3"));
+}
+
+#[test]
+fn a_page_can_be_of_some_days() {
+    let fleet = FLEET.1.to_str().unwrap();
+    let last = &cells(&FLEET.1, "select date_trunc('day', max(start_time)) from logs")[0][0];
+    let later = &cells(&FLEET.1, &format!("select count(*) from logs where start_time >= '{last}'"))[0][0];
+    let day = &last[..10];
+    let page = output(&["page", fleet, "--from", day, "-o", "-"]);
+    assert!(page.contains(&format!("{later} logs of")) && page.contains(&format!("from {day} 00:00 UTC")), "{later}");
+    let before = output(&["page", fleet, "--until", day, "-o", "-"]);
+    let all: usize = cells(&FLEET.1, "select count(start_time) from logs")[0][0].parse().unwrap();
+    assert!(before.contains(&format!("{} logs of", all - later.parse::<usize>().unwrap())), "{all} {later}");
+    assert!(output(&["page", fleet, "--from", "2031-01-01", "-o", "-"]).contains("0 logs of"));
+    let refused = Command::new(env!("CARGO_BIN_EXE_iophase-fleet"))
+        .args(["page", fleet, "--from", day, "--until", day, "-o", "-"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_wrong_clock_does_not_squeeze_the_picture() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, right, wrong) = (t.path().join("logs"), t.path().join("right"), t.path().join("wrong"));
+    make_within(&logs, 40, 0.0, 32, 2);
+    run(0, &logs, &right, &[]);
+    let log = t.path().join("log.txt");
+    std::fs::write(&log, printed(946_684_800)).unwrap();
+    run(0, &logs, &wrong, &[log.to_str().unwrap()]);
+    let picture = |fleet: &Path, options: &[&str]| {
+        let page = output(&[&["page", fleet.to_str().unwrap(), "-o", "-"][..], options].concat());
+        let time = page.split_once("id=\"time\"").unwrap().1.split_once("</section>").unwrap().0;
+        let (lead, figure) = time.split_once("<figure").unwrap();
+        (lead.to_owned(), figure.to_owned())
+    };
+    let (right, (lead, figure)) = (picture(&right, &[]), picture(&wrong, &[]));
+    assert_eq!(right.1, figure);
+    assert!(!right.0.contains("left out") && lead.contains("are left out: 1."), "{lead}");
+    let old = picture(&wrong, &["--until", "2001-01-01"]);
+    assert!(old.0.contains("from 2000-01-01 00:00 to 2000-01-01 00:03 UTC"), "{}", old.0);
 }
 
 #[test]
