@@ -73,6 +73,7 @@ mod answers;
 pub mod classify;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
+#[allow(rustdoc::all, reason = "its comments are help texts")]
 pub mod cli;
 pub mod compare;
 pub mod dfg;
