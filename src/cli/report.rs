@@ -139,10 +139,12 @@ pub(super) fn page_of(trace: &Trace, analysis: Analysis) -> Result<String> {
 /// # Errors
 /// Of the arguments.
 pub fn pipeline(a: &ReportArgs, given: Vec<String>, compare: bool) -> Result<Pipeline> {
-    let mut options = Options::default();
-    options.selection = a.selection.selection()?;
-    options.mode = a.selection.mode();
-    options.min_period_s = a.periods.shortest_s();
+    let options = Options {
+        selection: a.selection.selection()?,
+        mode: a.selection.mode(),
+        min_period_s: a.periods.shortest_s(),
+        ..Options::default()
+    };
     Ok(Pipeline { options, findings: a.options.options()?, redact: a.redact, compare, given })
 }
 
