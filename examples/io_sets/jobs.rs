@@ -105,7 +105,7 @@ impl Setting {
 
     /// What job `i` does in at least the simulated time, with so much I/O in a period.
     fn phases(&self, i: usize, period_s: f64, io_s: f64, random: &mut Random) -> Vec<Phase> {
-        let changes = self.workload == Workload::Changes && i % 3 == 0;
+        let changes = self.workload == Workload::Changes && i.is_multiple_of(3);
         // spread over the classes
         let aperiodic = ((i * 4 % 15) as f64) < 15.0 * self.aperiodic;
         let around_one = |random: &mut Random| match aperiodic {

@@ -809,7 +809,7 @@ class Prediction(Answer):
     bytes_p95 = Field('bytes_p95', '', "Bytes not exceeded by 95 % of the bursts seen.")
     change_point = Field('change_point', '', "The period has changed since the prediction before.")
     change_s = Field('change_s', '', "When the new period began, seconds on the trace's own clock; `null` without a change.")
-    clock = Field('clock', 'Clock', "The zero of all times.")
+    clock = Field('clock', 'Clock', "What all times count from.")
     confidence = Field('confidence', '', "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.")
     cycles = Field('cycles', '', "Number of periods seen in the window.")
     emitted_unix_s = Field('emitted_unix_s', '', "When this was printed: seconds since 1970-01-01 00:00 UTC on the machine of the predictor; `null` if it was not.")

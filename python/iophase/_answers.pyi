@@ -1651,7 +1651,7 @@ class Prediction(Answer):
         "When the new period began, seconds on the trace's own clock; `null` without a change."
     @property
     def clock(self) -> Clock:
-        "The zero of all times."
+        "What all times count from."
     @property
     def confidence(self) -> float | None:
         "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down."
