@@ -119,7 +119,7 @@ impl Element {
     }
 }
 
-/// The outline of a page: sections, figures, tables with their first row, lists and facts, one a line.
+/// The outline of a page: its sections, figures, tables with their first row, lists and facts. Each has a line.
 pub fn outline(page: &str) -> String {
     let mut out = String::new();
     parsed(page).0.inside().for_each(|e| write_outline(e, 0, &mut out));
