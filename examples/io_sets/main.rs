@@ -69,6 +69,9 @@ const CONTESTANTS: [Contestant; 8] = [
     ("least left, truth", Policy::LeastLeft, Source::Truth, color::OTHERS[0]),
 ];
 
+/// Those that know something: first come would hide the differences between them.
+const DRAWN: &[Contestant] = CONTESTANTS.split_at(2).1;
+
 type Measure = (&'static str, usize, fn(&Outcome) -> f64);
 const UTILISATION: Measure = ("utilisation", 4, |o| o.utilisation);
 const SLOWDOWN: Measure = ("I/O slowdown", 3, |o| mean(&o.slowdown));
@@ -185,7 +188,7 @@ fn table(workload: Workload, a: &Args) -> iophase::Result<Vec<(Contestant, Vec<O
 fn sweep(a: &Args) -> iophase::Result<()> {
     let mut panels = Vec::new();
     for (axis, values, set) in jobs::AXES {
-        let mut curves: Vec<Curve> = CONTESTANTS[3..].iter().map(|c| (c.0, c.3, Vec::new())).collect();
+        let mut curves: Vec<Curve> = DRAWN.iter().map(|c| (c.0, c.3, Vec::new())).collect();
         println!("\n| {axis} | {} |", curves.iter().map(|c| c.0).collect::<Vec<_>>().join(" | "));
         println!("|{}", "---|".repeat(curves.len() + 1));
         for &x in values {
@@ -193,7 +196,7 @@ fn sweep(a: &Args) -> iophase::Result<()> {
             set(&mut setting, x);
             let fair = each(&outcomes(&FAIR, &setting, a)?, SLOWDOWN);
             let mut cells = vec![x.to_string()];
-            for (contestant, curve) in CONTESTANTS[3..].iter().zip(&mut curves) {
+            for (contestant, curve) in DRAWN.iter().zip(&mut curves) {
                 let all = each(&outcomes(contestant, &setting, a)?, SLOWDOWN);
                 let less = (!all.is_empty()).then(|| Mean::ratio(&all, &fair).scaled(-100.0, 100.0));
                 cells.push(less.map_or_else(String::new, |m| m.text(1)));
@@ -204,7 +207,7 @@ fn sweep(a: &Args) -> iophase::Result<()> {
         let (first, last) = (values[0], values[values.len() - 1]);
         let margin = 0.06 * (last - first);
         let x = Axis::new((first - margin, last + margin), axis, "", Numbers::Plain);
-        panels.push(panel(x, "Less I/O slowdown", Numbers::Plain, &curves, 0.006));
+        panels.push(panel(x, "Less I/O slowdown", &curves, 0.006));
     }
     let caption = format!("Jobs around 10, 100 and 1000 s; mean and 95 % interval of {} seeds", a.seeds);
     plot::write("I/O slowdown against fair share", caption, panels, a.svg.as_deref(), "scheduler_sweep.svg")
@@ -212,25 +215,25 @@ fn sweep(a: &Args) -> iophase::Result<()> {
 
 fn tables(a: &Args) -> iophase::Result<()> {
     let all = if a.workloads.is_empty() { Workload::value_variants() } else { &a.workloads };
-    let mut curves: [Vec<Curve>; 2] = [(); 2].map(|()| CONTESTANTS[1..].iter().map(|c| (c.0, c.3, vec![])).collect());
+    let mut curves: [Vec<Curve>; 2] = [(); 2].map(|()| DRAWN.iter().map(|c| (c.0, c.3, vec![])).collect());
     for (i, workload) in all.iter().enumerate() {
         let rows = table(*workload, a)?;
         for (measure, curves) in [UTILISATION, SLOWDOWN].into_iter().zip(&mut curves) {
             for curve in curves {
                 let of = |name: &str| rows.iter().find(|r| r.0.0 == name).map(|r| each(&r.1, measure));
                 let ratio = of(curve.0).zip(of(FAIR.0)).map(|(x, fair)| Mean::ratio(&x, &fair));
-                curve.2.extend(ratio.map(|r| (i as f64, r)));
+                let more = if measure.0 == SLOWDOWN.0 { -100.0 } else { 100.0 };
+                curve.2.extend(ratio.map(|r| (i as f64, r.scaled(more, -more))));
             }
         }
     }
     let name = |w: &Workload| w.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
     let names = || all.iter().enumerate().map(|(i, w)| (i as f64, name(w))).collect();
     let x = |label: &str| Axis::named((-0.5, all.len() as f64 - 0.5), label, names());
-    let [mut utilisation, slowdown] = curves;
-    utilisation.iter_mut().flat_map(|c| &mut c.2).for_each(|p| p.1 = p.1.scaled(100.0, -100.0));
+    let [utilisation, slowdown] = curves;
     let panels = vec![
-        panel(x(""), "More utilisation", Numbers::Plain, &utilisation, 0.02),
-        panel(x("Jobs"), "I/O slowdown / that of fair share", Numbers::Logarithmic, &slowdown, 0.02),
+        panel(x(""), "More utilisation", &utilisation, 0.02),
+        panel(x("Jobs"), "Less I/O slowdown", &slowdown, 0.02),
     ];
     let caption = format!("Mean and 95 % interval of {} seeds", a.seeds);
     plot::write(

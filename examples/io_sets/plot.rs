@@ -11,16 +11,13 @@ use crate::Mean;
 /// Means along an axis: their name, their colour, and what they belong to.
 pub type Curve = (&'static str, RGBColor, Vec<(f64, Mean)>);
 
-/// Curves over an axis. Those at the same place stand beside each other by a share of its length.
-pub fn panel(x: Axis, label: &str, numbers: Numbers, curves: &[Curve], beside: f64) -> Panel {
+/// Curves in % over an axis. Those at the same place stand beside each other by a share of its length.
+pub fn panel(x: Axis, label: &str, curves: &[Curve], beside: f64) -> Panel {
     let curves: Vec<&Curve> = curves.iter().filter(|c| !c.2.is_empty()).collect();
     let ends = |m: &Mean| if m.half.is_finite() { [m.value - m.half, m.value + m.half] } else { [m.value; 2] };
     let all = || curves.iter().flat_map(|c| &c.2).flat_map(|p| ends(&p.1));
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    let (unit, range) = match numbers {
-        Numbers::Logarithmic => ("", (0.9 * low, 1.1 * high)),
-        _ => ("%", (low.min(0.0) - 0.05 * (high - low), high + 0.05 * (high - low))),
-    };
+    let range = (low.min(0.0) - 0.05 * (high - low), high + 0.05 * (high - low));
     let step = beside * (x.range.1 - x.range.0);
     let mut layers = vec![];
     for (i, (name, colour, points)) in curves.iter().enumerate() {
@@ -33,9 +30,8 @@ pub fn panel(x: Axis, label: &str, numbers: Numbers, curves: &[Curve], beside: f
         }
         layers.push(Layer::new(*name, *colour, Shape::Dots { points: dots }).wide(5.0));
     }
-    let fair = if numbers == Numbers::Logarithmic { 1.0 } else { 0.0 };
-    layers.push(Layer::new("fair share", color::INK, Shape::Levels { at: vec![fair] }).wide(1.0));
-    Panel::new(x, Axis::new(range, label, unit, numbers), layers).height(250.0)
+    layers.push(Layer::new("fair share", color::INK, Shape::Levels { at: vec![0.0] }).wide(1.0));
+    Panel::new(x, Axis::new(range, label, "%", Numbers::Plain), layers).height(250.0)
 }
 
 pub fn write(
