@@ -809,6 +809,7 @@ class Prediction(Answer):
     bytes_p95 = Field('bytes_p95', '', "Bytes not exceeded by 95 % of the bursts seen.")
     change_point = Field('change_point', '', "The period has changed since the prediction before.")
     change_s = Field('change_s', '', "When the new period began, seconds on the trace's own clock; `null` without a change.")
+    characteristic_time_s = Field('characteristic_time_s', '', "The characteristic time of IO-Sets (Boito, Pallez, Teylo, Vidal, IEEE TPDS 2023) in seconds: the period or, while none holds, the mean time between the starts of successive bursts in the window, pauses left out (more than 8 times the median). `null` below three bursts, without idle time between them, and below a second for the first ten seconds, as requests follow each other within a burst.")
     clock = Field('clock', 'Clock', "What all times count from.")
     confidence = Field('confidence', '', "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.")
     cycles = Field('cycles', '', "Number of periods seen in the window.")

@@ -1650,6 +1650,9 @@ class Prediction(Answer):
     def change_s(self) -> float | None:
         "When the new period began, seconds on the trace's own clock; `null` without a change."
     @property
+    def characteristic_time_s(self) -> float | None:
+        "The characteristic time of IO-Sets (Boito, Pallez, Teylo, Vidal, IEEE TPDS 2023) in seconds: the period or, while none holds, the mean time between the starts of successive bursts in the window, pauses left out (more than 8 times the median). `null` below three bursts, without idle time between them, and below a second for the first ten seconds, as requests follow each other within a burst."
+    @property
     def clock(self) -> Clock:
         "What all times count from."
     @property

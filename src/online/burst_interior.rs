@@ -60,6 +60,11 @@ impl BurstInterior {
         long_enough && !inside
     }
 
+    /// Whether bursts at a mean distance, for so long, may be those of the job.
+    pub(super) fn admits_distance(&self, mean_s: f64, held_s: f64) -> bool {
+        self.min_period_s.map_or_else(|| chains::outlasts_requests(mean_s, held_s), |least_s| mean_s >= least_s)
+    }
+
     /// Learns from the first pause after `rhythm`, if that is longer than the rhythm had held.
     pub(super) fn learn(&mut self, rhythm: Rhythm, profile: &Profile) {
         let pauses = active(profile).windows(2).map(|w| (w[0].end_s, w[1].start_s)).collect::<Vec<_>>();

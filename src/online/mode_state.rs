@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded_profile::BoundedProfile;
 use super::burst_interior::BurstInterior;
+use super::burst_threshold;
 use super::change::ChangeMethod;
 use super::forecast::{Forecast, WindowAnalysis};
 use super::prediction::Overdue;
@@ -40,6 +41,9 @@ pub(super) struct ModeState {
     pub(super) window: Option<(f64, f64)>,
     #[serde(default)]
     overdue: Option<Overdue>,
+    /// The period or, without one, the mean distance of bursts.
+    #[serde(default)]
+    pub(super) characteristic_time_s: Option<f64>,
 }
 
 impl ModeState {
@@ -58,6 +62,7 @@ impl ModeState {
             record: TrackRecord::default(),
             window: None,
             overdue: None,
+            characteristic_time_s: None,
         }
     }
 
@@ -123,6 +128,9 @@ impl ModeState {
         let bursts = self.regime.threshold().map_or(Vec::new(), |t| t.bursts(&profile));
         bursts.iter().for_each(|b| self.record.burst(b.start_s - lead_s));
         self.overdue = self.regime.overdue(&profile, now_s);
+        let of_job = |d: &(f64, f64)| self.interior.admits_distance(d.0, d.1);
+        let mean_s = || burst_threshold::mean_distance(&profile).filter(of_job).map(|d| d.0);
+        self.characteristic_time_s = self.analysis.forecast.as_ref().map(|o| o.period_s).or_else(mean_s);
         self.window = self.analysis.forecast.as_ref().and_then(|o| {
             let mut claim = Claim { start_s: o.next_start_s, std_s: o.next_start_std_s?, period_s: o.period_s };
             let probability = self.record.claim(now_s, &mut claim, o.confidence);

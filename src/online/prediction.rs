@@ -78,6 +78,11 @@ pub struct Prediction {
     pub period_std_s: Option<f64>,
     /// Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.
     pub confidence: Option<f64>,
+    /// The characteristic time of IO-Sets (Boito, Pallez, Teylo, Vidal, IEEE TPDS 2023) in seconds: the period or, while none holds, the mean
+    /// time between the starts of successive bursts in the window, pauses left out (more than 8 times the median). `null` below three bursts,
+    /// without idle time between them, and below a second for the first ten seconds, as requests follow each other within a burst.
+    #[serde(default)]
+    pub characteristic_time_s: Option<f64>,
     /// Number of periods seen in the window.
     pub cycles: Option<u64>,
     /// Start of the next burst, after `now_s`, seconds on the trace's own clock.

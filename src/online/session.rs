@@ -369,6 +369,7 @@ impl Session {
             period_s: None,
             period_std_s: None,
             confidence: None,
+            characteristic_time_s: None,
             cycles: None,
             next_start_s: None,
             next_start_unix_s: None,
@@ -396,6 +397,7 @@ impl Session {
         let told = primary.or_else(|| self.modes.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
         let window = told.and_then(ModeState::extent);
         p.overdue = told.and_then(ModeState::overdue);
+        p.characteristic_time_s = told.and_then(|c| c.characteristic_time_s);
         p.window = WindowSpan { start_s: window.map(|w| w.0), end_s: window.map(|w| w.1) };
         let frequency;
         if let Some((c, o)) = primary.and_then(|c| Some((c, c.analysis.forecast.as_ref()?))) {
@@ -513,6 +515,23 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Bursts of five writes at any distances, from twenty to sixty seconds.
+        #[test]
+        fn the_characteristic_time_is_the_period_or_the_mean_distance_of_bursts(gaps in proptest::collection::vec(20.0f64..60.0, 0..12)) {
+            let mut session = Session::new(None, Options::default());
+            let mut start_s = 0.0;
+            for gap_s in std::iter::once(0.0).chain(gaps.iter().copied()) {
+                start_s += gap_s;
+                for start in (0..5).map(|i| start_s + 0.2 * f64::from(i)) {
+                    session.feed(&[Interval { op: Op::Write, start, end: start + 0.15, bytes: 1e6, ..Interval::default() }]);
+                }
+            }
+            let p = session.predict();
+            let mean_s = (gaps.len() >= 2).then(|| start_s / gaps.len() as f64);
+            let off = p.characteristic_time_s.zip(p.period_s.or(mean_s)).map(|(t, expected)| (t / expected - 1.0).abs());
+            prop_assert!(if gaps.len() < 2 { p.characteristic_time_s.is_none() } else { off < Some(1e-9) }, "{p:?}");
+        }
 
         /// A job that changes its period after a pause longer than itself, at once or some bursts later: from the sixth burst on each
         /// is predicted.
