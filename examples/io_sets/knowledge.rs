@@ -93,8 +93,10 @@ impl Knowledge for Iophase {
 
     fn ask(&mut self, job: usize, _: f64, _: bool, _: &Phase) -> Option<Prophecy> {
         let p = self.0.get_mut(&job)?.predict();
-        let characteristic_s = p.period_s.filter(|_| p.periodic && p.confidence >= Some(LEAST_CONFIDENCE))?;
-        let burst = p.bytes.zip(p.next_start_s).zip(p.valid_until_s).map(|((bytes, start_s), until_s)| {
+        let characteristic_s = p.characteristic_time_s?;
+        let sure = p.periodic && p.confidence >= Some(LEAST_CONFIDENCE);
+        let burst = p.bytes.zip(p.next_start_s).zip(p.valid_until_s).filter(|_| sure);
+        let burst = burst.map(|((bytes, start_s), until_s)| {
             let uncertain_s = p.next_start_std_s.map_or(0.25 * characteristic_s, |std| DEVIATIONS * std);
             let spread = p.bytes_p95.map_or(0.0, |most| most - bytes);
             ([bytes, spread], start_s - uncertain_s, until_s + uncertain_s)
