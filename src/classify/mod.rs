@@ -39,7 +39,7 @@ mod stream;
 pub(crate) mod thresholds;
 mod time;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 
 use rayon::prelude::*;
@@ -146,7 +146,18 @@ fn classify_rows(
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
     trace.check()?;
-    Reader::whole(selection, options, draw, &trace.as_batch()).finish(trace)
+    Reader::new(selection, options, draw).whole(&trace.as_batch()).finish(trace)
+}
+
+/// The classes of some files alone, which cost only their own rows; none if these have no offsets.
+///
+/// # Errors
+/// Those of [`Trace::check`].
+pub(crate) fn classify_files(trace: &Trace, files: &HashSet<FileId>, options: Options<'_>) -> Result<Vec<FileClasses>> {
+    trace.check()?;
+    let selection = Selection::default();
+    let reader = Reader::new(&selection, options, false).only(files).whole(&trace.as_batch());
+    if reader.streams() == 0 { Ok(Vec::new()) } else { Ok(reader.finish(trace)?.0.files) }
 }
 
 /// Adds a run to a model of earlier runs. Returns the number of files learned from it.
@@ -157,7 +168,7 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
     trace.check()?;
     let options = Options { choice: Choice::Rules, model: None, ..options };
     let batch = trace.as_batch();
-    let reader = Reader::whole(selection, options, false, &batch);
+    let reader = Reader::new(selection, options, false).whole(&batch);
     let ordered = reader.ordered;
     let mut trainer = reader.train(trace)?;
     if ordered {
@@ -281,9 +292,13 @@ pub(crate) struct Reader<'s, 'm> {
 impl<'s, 'm> Reader<'s, 'm> {
     /// For the rows that a selection keeps; `draw`: also sketch the accesses.
     pub fn new(selection: &'s Selection, options: Options<'m>, draw: bool) -> Self {
+        Self::with(RowFilter::new(options.mode, selection), options, draw)
+    }
+
+    fn with(filter: RowFilter<'s>, options: Options<'m>, draw: bool) -> Self {
         Self {
             options,
-            filter: RowFilter::new(options.mode, selection),
+            filter,
             draw,
             all: Vec::new(),
             place: HashMap::new(),
@@ -297,9 +312,15 @@ impl<'s, 'm> Reader<'s, 'm> {
         }
     }
 
+    /// For these files only.
+    fn only(self, files: &'s HashSet<FileId>) -> Self {
+        Self { filter: self.filter.only(Some(files)), ..self }
+    }
+
     /// Takes all rows of a trace, in the order of their times if they come in another one.
-    fn whole(selection: &'s Selection, options: Options<'m>, draw: bool, all: &Batch<'_>) -> Self {
-        let mut reader = Self::new(selection, options, draw);
+    fn whole(self, all: &Batch<'_>) -> Self {
+        let (filter, options, draw) = (self.filter.again(), self.options, self.draw);
+        let mut reader = self;
         let mut from = 0;
         while from < all.rows.len() && reader.disorder == 0 {
             let to = all.rows.len().min(from + BATCH_ROWS);
@@ -307,7 +328,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             from = to;
         }
         if reader.disorder > 0 {
-            reader = Self { ordered: true, ..Self::new(selection, options, draw) };
+            reader = Self { ordered: true, ..Self::with(filter, options, draw) };
             reader.take_rows(all, by_time(&all.rows));
         }
         reader

@@ -1,7 +1,9 @@
 //! Facts of a trace that several rules use.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::bursts::Bursts;
 use super::report::MATTERS;
@@ -9,7 +11,7 @@ use super::requests::RequestFacts;
 use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
-use crate::classify::{self, Classes, FileClasses};
+use crate::classify::{self, Advice, Classes, FileClasses};
 use crate::facts::{Counted, IoFacts, Measure};
 use crate::record::{CounterModule, Counters, Data, FileId, Requests, Series, Trace};
 
@@ -47,7 +49,8 @@ pub(super) struct Facts<'a> {
     /// Mean time between failures of the job, from the user.
     pub mtbf_s: Option<f64>,
     known_classes: Option<&'a Classes>,
-    classes: OnceCell<Vec<FileClasses>>,
+    /// The advice of the access classes of files that a rule has asked for.
+    advice: RefCell<HashMap<FileId, Rc<[Advice]>>>,
     /// Of the files of the trace, and of those of the counters.
     series: [OnceCell<Series>; 2],
 }
@@ -87,7 +90,7 @@ impl<'a> Facts<'a> {
             system: System::default(),
             mtbf_s: None,
             known_classes: known.classes,
-            classes: OnceCell::new(),
+            advice: RefCell::default(),
             series: Default::default(),
         };
         facts.targets = match (&facts.requests, counters, facts.rows(), &facts.posix) {
@@ -113,16 +116,28 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Access classes of the files, if the trace has requests with offsets.
-    pub fn classes(&self) -> &[FileClasses] {
-        if let Some(known) = self.known_classes.filter(|_| self.requests.is_some()) {
-            return &known.files;
+    /// Access classes of some files, if the trace has requests with offsets.
+    pub fn classes_of(&self, files: &HashSet<FileId>) -> Vec<Cow<'a, FileClasses>> {
+        if self.requests.is_none() || files.is_empty() {
+            return Vec::new();
         }
-        self.classes.get_or_init(|| {
-            let options = classify::Options { stripe: self.stripe, ..classify::Options::default() };
-            let found = self.requests.as_ref().map(|_| classify::classify(self.trace, &Default::default(), options));
-            found.and_then(|c| c.ok()).map_or(Vec::new(), |c| c.files)
-        })
+        if let Some(known) = self.known_classes {
+            let names: HashSet<&str> = files.iter().map(|id| self.trace.files.name(*id)).collect();
+            let wanted = |c: &&FileClasses| c.file.as_deref().is_some_and(|name| names.contains(name));
+            return known.files.iter().filter(wanted).map(Cow::Borrowed).collect();
+        }
+        let options = classify::Options { stripe: self.stripe, ..classify::Options::default() };
+        classify::classify_files(self.trace, files, options)
+            .map_or(Vec::new(), |all| all.into_iter().map(Cow::Owned).collect())
+    }
+
+    /// The advice of the access classes of a file.
+    pub fn advice_of(&self, file: FileId) -> Rc<[Advice]> {
+        let of_file = || {
+            let classes = self.classes_of(&HashSet::from([file]));
+            classes.iter().flat_map(|c| &c.global).flat_map(|g| &g.advice).cloned().collect()
+        };
+        self.advice.borrow_mut().entry(file).or_insert_with(of_file).clone()
     }
 
     /// Nodes of the job, from the user or where the trace names the host of each rank.

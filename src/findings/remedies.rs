@@ -6,9 +6,10 @@ use super::book::{Book, Direction, RemedyText, Rule, When};
 use super::facts::Facts;
 use super::outcome::{Outcome, Part};
 use super::report::{FileShare, RemedyReport};
+use super::streams::Stream;
 use crate::classify::{self, Advice};
 use crate::facts::{Count, Counted};
-use crate::record::{CounterModule, Striping, is_terminal, stem};
+use crate::record::{CounterModule, FileId, Striping, is_terminal, stem};
 
 /// Largest buffer that is advised.
 const BUFFER: u64 = 64 << 20;
@@ -251,12 +252,20 @@ pub(super) fn of(uses: &Uses, book: &Book, rule: &Rule, files: &[FileShare], all
     made
 }
 
-fn advice<'f>(f: &'f Facts, rule: &'f Rule, files: &[FileShare]) -> impl Iterator<Item = &'f Advice> {
-    let family = files.first().filter(|_| f.requests.is_some() && !rule.policies.is_empty());
-    let of_family = family.and_then(|family| {
-        let is_of_family = |name: &String| *name == family.file || family.files > 1 && stem(name) == family.file;
-        f.classes().iter().find(|c| c.file.as_ref().is_some_and(is_of_family))
-    });
-    let all = of_family.into_iter().flat_map(|c| &c.global).flat_map(|g| &g.advice);
-    all.filter(|a| rule.policies.contains(&a.policy))
+/// The advice of the access classes of the first file of the costliest family that fits a rule.
+fn advice(f: &Facts, rule: &Rule, files: &[FileShare]) -> Vec<Advice> {
+    let (Some(q), Some(family)) = (&f.requests, files.first().filter(|_| !rule.policies.is_empty())) else {
+        return Vec::new();
+    };
+    let of_family = |id: FileId| {
+        let name = f.trace.files.name(id);
+        !f.trace.files.is_system(id) && (name == family.file || family.files > 1 && stem(name) == family.file)
+    };
+    let begins = |s: &Stream| s.span_s[0].0.min(s.span_s[1].0);
+    let all = q.streams.all.iter().filter(|((file, _), _)| of_family(*file)).map(|((file, _), s)| (*file, begins(s)));
+    let by_start = |a: &(FileId, f64), b: &(FileId, f64)| {
+        a.1.total_cmp(&b.1).then_with(|| f.trace.files.name(a.0).cmp(f.trace.files.name(b.0)))
+    };
+    let first = all.min_by(by_start).map(|(file, _)| f.advice_of(file));
+    first.iter().flat_map(|all| all.iter()).filter(|a| rule.policies.contains(&a.policy)).cloned().collect()
 }

@@ -1,5 +1,6 @@
 //! Which transfers of a trace enter a signal.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -121,6 +122,8 @@ pub struct RowFilter<'a> {
     /// For each file, whether it is a system file that is left out.
     system: Vec<bool>,
     keep_all: bool,
+    /// The only files that are kept, if not all are.
+    only: Option<&'a HashSet<FileId>>,
     from: f64,
     until: f64,
 }
@@ -131,12 +134,18 @@ impl<'a> RowFilter<'a> {
         RowFilter {
             mode,
             selection,
+            only: None,
             keep_file: Vec::new(),
             system: Vec::new(),
             keep_all: true,
             from: f64::NEG_INFINITY,
             until: f64::INFINITY,
         }
+    }
+
+    /// Keeps these files only, of those that the selection keeps.
+    pub fn only(self, files: Option<&'a HashSet<FileId>>) -> Self {
+        RowFilter { only: files, ..self }
     }
 
     /// Learns the files that are new, and to what the times of rows are relative ([`Trace::origin_s`]).
@@ -146,6 +155,7 @@ impl<'a> RowFilter<'a> {
         self.until = self.selection.until_s.map_or(f64::INFINITY, |t| t - origin);
         for (id, name) in files.since(self.keep_file.len()) {
             let keep = (self.selection.all_files || !files.is_system(id))
+                && self.only.is_none_or(|files| files.contains(&id))
                 && self.selection.files.as_ref().is_none_or(|r| r.is_match(name));
             self.keep_all &= keep;
             self.keep_file.push(keep);
@@ -155,7 +165,7 @@ impl<'a> RowFilter<'a> {
 
     /// The same for another reading, whose files may have other numbers.
     pub fn again(&self) -> Self {
-        Self::new(self.mode, self.selection)
+        Self::new(self.mode, self.selection).only(self.only)
     }
 
     #[inline]
@@ -164,7 +174,7 @@ impl<'a> RowFilter<'a> {
     }
 
     fn keeps_place(&self, rank: u32, file: FileId) -> bool {
-        let unnamed = || self.selection.files.is_none();
+        let unnamed = || self.selection.files.is_none() && self.only.is_none();
         self.selection.ranks.as_ref().is_none_or(|r| r.contains(rank))
             && match file {
                 FileId::NONE => unnamed(),
@@ -175,7 +185,7 @@ impl<'a> RowFilter<'a> {
 
     /// Most traces are taken whole: their ranks and files need no look.
     fn keeps_all_places(&self) -> bool {
-        self.keep_all && self.selection.ranks.is_none() && self.selection.files.is_none()
+        self.keep_all && self.selection.ranks.is_none() && self.selection.files.is_none() && self.only.is_none()
     }
 
     /// True if row `i` is kept whole: it begins inside the time window.

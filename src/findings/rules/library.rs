@@ -18,12 +18,14 @@ fn file_of(dataset: &str) -> &str {
 
 pub(in crate::findings) fn metadata(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (q, all_rows) = (f.requests.as_ref()?, f.rows()?);
-    if !f.trace.files.iter().any(|(_, name)| is_hdf5_name(name)) {
+    let of_hdf5 = || f.trace.files.iter().filter(|(_, name)| is_hdf5_name(name));
+    let ids: HashMap<&str, FileId> = of_hdf5().map(|(id, name)| (name, id)).collect();
+    if ids.is_empty() {
         return Some(Outcome::new(false));
     }
-    let ids: HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
-    let named = f.classes().iter().filter_map(|c| Some((*ids.get(c.file.as_deref()?)?, c.aside.as_ref()?)));
-    let aside: BTreeMap<FileId, &Aside> = named.filter(|(id, _)| is_hdf5_name(f.trace.files.name(*id))).collect();
+    let classes = f.classes_of(&of_hdf5().map(|(id, _)| id).collect());
+    let named = classes.iter().filter_map(|c| Some((*ids.get(c.file.as_deref()?)?, c.aside.as_ref()?)));
+    let aside: BTreeMap<FileId, &Aside> = named.collect();
     // of each file: time of the requests that are as small, and of all
     let mut times: BTreeMap<FileId, (f64, f64)> = BTreeMap::new();
     for x in all_rows.iter().filter(|x| x.op.moves_bytes()) {
