@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Analyses that no transfers have to pay for.
-const FREE: u64 = 512;
+const FREE: u64 = 128;
 /// Transfers that pay for one analysis: of a full window it takes about as long as reading so many.
-pub(super) const TRANSFERS: u64 = 16_384;
+pub(super) const TRANSFERS: u64 = 65_536;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

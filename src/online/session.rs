@@ -219,7 +219,7 @@ impl Session {
     }
 
     /// As [`due`](Self::due), for a source that has more data at hand: true only if the transfers so far pay for the analysis, so that
-    /// work stays in proportion to the data. Hundreds of predictions are free; of more in one piece, one in 16,384 transfers is made. The
+    /// work stays in proportion to the data. The first 128 predictions are free; of more in one piece, one in 65,536 transfers is made. The
     /// last one is still due at the end of the piece.
     pub fn due_in_passing(&self) -> bool {
         self.due() && self.allowance.covers()
