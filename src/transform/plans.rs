@@ -1,7 +1,9 @@
 //! Plans of the Fourier transforms: making one takes longer than the transform itself.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 
 type Plan = dyn RealToComplex<f64>;
@@ -23,6 +25,39 @@ static PLANS: Mutex<Plans> = Mutex::new(Plans { kept: Vec::new(), in_use: Vec::n
 pub(crate) fn forward(len: usize) -> Arc<Plan> {
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     if len < LARGE { plans.short(len) } else { plans.large(len) }
+}
+
+/// Input and output of short transforms. Each thread keeps one: the pages of new ones cost as much as the transform.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    pub input: Vec<f64>,
+    pub output: Vec<Complex<f64>>,
+    scratch: Vec<Complex<f64>>,
+}
+
+thread_local! {
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+/// Calls `work` with a workspace for `len` real numbers, of which the input is 0.
+pub(crate) fn with_workspace<R>(len: usize, work: impl FnOnce(&mut Workspace) -> R) -> R {
+    WORKSPACE.with_borrow_mut(|w| {
+        w.input.clear();
+        w.input.resize(len, 0.0);
+        w.output.resize(len / 2 + 1, Complex::default());
+        work(w)
+    })
+}
+
+impl Workspace {
+    /// Transforms the input, which it overwrites.
+    pub fn transform(&mut self) {
+        let plan = forward(self.input.len());
+        self.scratch.resize(plan.get_scratch_len(), Complex::default());
+        // all lengths are those of the plan: this cannot fail
+        let done = plan.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
+        debug_assert!(done.is_ok());
+    }
 }
 
 impl Plans {

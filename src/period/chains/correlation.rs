@@ -164,22 +164,16 @@ fn visibility(n: usize, width: f64, erased: &[(f64, f64)]) -> Option<Vec<f64>> {
 /// The power spectrum is real and even, so that its inverse transform is its forward one: one plan serves both ways.
 fn lagged_products(x: &[f64]) -> Vec<f64> {
     let n = x.len();
-    let transform = plans::forward(2 * n);
-    let mut padded = transform.make_input_vec();
-    padded[..n].copy_from_slice(x);
-    let mut spectrum = transform.make_output_vec();
-    let mut scratch = transform.make_scratch_vec();
-    // all lengths come from the plan itself: these calls cannot fail
-    let there = transform.process_with_scratch(&mut padded, &mut spectrum, &mut scratch);
-    for (k, c) in spectrum.iter().enumerate() {
-        let power = c.norm_sqr();
-        padded[k] = power;
-        padded[(2 * n - k) % (2 * n)] = power;
-    }
-    let back = transform.process_with_scratch(&mut padded, &mut spectrum, &mut scratch);
-    debug_assert!(there.is_ok() && back.is_ok());
-    let scale = 1.0 / (2 * n) as f64;
-    padded.truncate(n);
-    padded.iter_mut().zip(&spectrum).for_each(|(v, c)| *v = c.re * scale);
-    padded
+    plans::with_workspace(2 * n, |w| {
+        w.input[..n].copy_from_slice(x);
+        w.transform();
+        for (k, c) in w.output.iter().enumerate() {
+            let power = c.norm_sqr();
+            w.input[k] = power;
+            w.input[(2 * n - k) % (2 * n)] = power;
+        }
+        w.transform();
+        let scale = 1.0 / (2 * n) as f64;
+        w.output[..n].iter().map(|c| c.re * scale).collect()
+    })
 }

@@ -124,12 +124,11 @@ impl Signal {
         if variance <= 1e-9 {
             return None;
         }
-        let mut padded = values.clone();
-        padded.resize(FINER * BINS, 0.0);
-        let fft = plans::forward(padded.len());
-        let mut output = fft.make_output_vec();
-        fft.process(&mut padded, &mut output).ok()?;
-        let fine: Vec<f64> = output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect();
+        let fine: Vec<f64> = plans::with_workspace(FINER * BINS, |w| {
+            w.input[..BINS].copy_from_slice(&values);
+            w.transform();
+            w.output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect()
+        });
         let spectrum = fine.iter().copied().step_by(FINER).collect();
         Some(Self { values, width, variance, spectrum, fine })
     }
