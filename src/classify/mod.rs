@@ -149,7 +149,7 @@ fn classify_rows(
     Reader::new(selection, options, draw).whole(&trace.as_batch()).finish(trace)
 }
 
-/// The classes of some files alone, which cost only their own rows; none if these have no offsets.
+/// The classes of some files alone: the other rows are passed over. None if the files have no offsets.
 ///
 /// # Errors
 /// Those of [`Trace::check`].

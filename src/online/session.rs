@@ -530,7 +530,8 @@ mod tests {
             let p = session.predict();
             let mean_s = (gaps.len() >= 2).then(|| start_s / gaps.len() as f64);
             let off = p.characteristic_time_s.zip(p.period_s.or(mean_s)).map(|(t, expected)| (t / expected - 1.0).abs());
-            prop_assert!(if gaps.len() < 2 { p.characteristic_time_s.is_none() } else { off < Some(1e-9) }, "{p:?}");
+            prop_assert_eq!(p.characteristic_time_s.is_some(), gaps.len() >= 2);
+            prop_assert!(off.is_none_or(|off| off < 1e-9), "{:?}", p);
         }
 
         /// A job that changes its period after a pause longer than itself, at once or some bursts later: from the sixth burst on each
