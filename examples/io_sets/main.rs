@@ -33,6 +33,9 @@ struct Args {
     workloads: Vec<Workload>,
     #[arg(long, default_value_t = 20)]
     seeds: u64,
+    /// Leave out predictions, which take nearly all of the time.
+    #[arg(long)]
+    truth: bool,
     /// A Python with the package `ftio-hpc`.
     #[arg(long)]
     ftio: Option<String>,
@@ -129,8 +132,11 @@ fn each(outcomes: &[Outcome], measure: Measure) -> Vec<f64> {
     outcomes.iter().map(measure.2).collect()
 }
 
-/// One run for each seed. None if FTIO cannot be had.
+/// One run for each seed. None without predictions, if these are left out, and if FTIO cannot be had.
 fn outcomes(&(_, policy, source, _): &Contestant, setting: &Setting, a: &Args) -> iophase::Result<Vec<Outcome>> {
+    if a.truth && matches!(source, Source::Iophase | Source::Ftio) {
+        return Ok(Vec::new());
+    }
     let mut knowledge: Box<dyn Knowledge> = match source {
         Source::Nothing => Box::new(()),
         Source::Truth => Box::new(Truth),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._convert import _package, to_numpy
@@ -88,8 +89,8 @@ class Heat:
 def _subplots(n: int, heights: list[float] | None = None) -> list[Any]:
     """New axes of matplotlib, one below the other."""
     _package("matplotlib", "3.6")
-    from matplotlib import pyplot
-
+    # by name: type checkers do not look for a package that may be absent
+    pyplot = importlib.import_module("matplotlib.pyplot")
     size = (9.6, sum(heights or [400]) / 100 + 1)
     return list(pyplot.subplots(n, figsize=size, height_ratios=heights, layout="constrained", squeeze=False)[1][:, 0])
 
