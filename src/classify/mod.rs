@@ -149,7 +149,7 @@ fn classify_rows(
     Reader::new(selection, options, draw).whole(&trace.as_batch()).finish(trace)
 }
 
-/// The classes of some files alone: the other rows are passed over. None if the files have no offsets.
+/// The access classes of `files` only; empty if their requests have no offsets.
 ///
 /// # Errors
 /// Those of [`Trace::check`].

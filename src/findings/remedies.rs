@@ -252,7 +252,7 @@ pub(super) fn of(uses: &Uses, book: &Book, rule: &Rule, files: &[FileShare], all
     made
 }
 
-/// The advice of the access classes of the first file of the costliest family that fits a rule.
+/// The advice that fits a rule: from the access classes of the costliest family's first file.
 fn advice(f: &Facts, rule: &Rule, files: &[FileShare]) -> Vec<Advice> {
     let (Some(q), Some(family)) = (&f.requests, files.first().filter(|_| !rule.policies.is_empty())) else {
         return Vec::new();

@@ -60,7 +60,7 @@ impl BurstInterior {
         long_enough && !inside
     }
 
-    /// Whether bursts at a mean distance, for so long, may be those of the job.
+    /// Whether bursts at this mean distance, kept up for `held_s`, may be those of the job and not requests within one burst.
     pub(super) fn admits_distance(&self, mean_s: f64, held_s: f64) -> bool {
         self.min_period_s.map_or_else(|| chains::outlasts_requests(mean_s, held_s), |least_s| mean_s >= least_s)
     }

@@ -65,24 +65,29 @@ pub(super) fn typical_idle(profile: &Profile) -> f64 {
 
 /// The stretches without idle time.
 pub(super) fn active(profile: &Profile) -> Vec<chains::Burst> {
-    parted(profile, 0.0)
+    separated(profile, 0.0)
 }
 
-/// The stretches without idle times that are long beside the typical one: bursts, as far as idle times tell.
-pub(super) fn parted(profile: &Profile, typical_idle_s: f64) -> Vec<chains::Burst> {
+/// Bursts, as far as idle time separates them: a shorter idle time than a share of the typical one lies within a burst.
+pub(super) fn separated(profile: &Profile, typical_idle_s: f64) -> Vec<chains::Burst> {
     let idle_rate = LIMITS.idle * profile.bytes() / profile.duration();
     chains::cut(profile, idle_rate, LIMITS.parting * typical_idle_s)
 }
 
-/// Mean distance of the starts of bursts that are parted by idle times, and how long these went on; pauses of the job are left out of both.
-/// `None` below three bursts.
+/// Seconds from the start of each burst to that of the next.
+pub(super) fn distances(bursts: &[chains::Burst]) -> impl Iterator<Item = f64> {
+    bursts.windows(2).map(|w| w[1].start_s - w[0].start_s)
+}
+
+/// Mean distance of bursts that idle time separates, and the sum of these distances, without those across a pause of the job. `None` for
+/// fewer than three bursts.
 pub(super) fn mean_distance(profile: &Profile) -> Option<(f64, f64)> {
     let idle_s = Some(typical_idle(profile)).filter(|idle_s| *idle_s > 0.0)?;
-    let mut distances: Vec<f64> = parted(profile, idle_s).windows(2).map(|w| w[1].start_s - w[0].start_s).collect();
-    let median = Spread::of(distances.iter().copied())?.median;
-    distances.retain(|d| *d <= LIMITS.pause * median);
-    let held_s: f64 = distances.iter().sum();
-    (distances.len() >= 2).then(|| (held_s / distances.len() as f64, held_s))
+    let bursts = separated(profile, idle_s);
+    let pause_s = LIMITS.pause * Spread::of(distances(&bursts))?.median;
+    let kept: Vec<f64> = distances(&bursts).filter(|d| *d <= pause_s).collect();
+    let sum_s: f64 = kept.iter().sum();
+    (kept.len() >= 2).then(|| (sum_s / kept.len() as f64, sum_s))
 }
 
 /// The typical idle time, as in [`typical_idle`], and the longest.

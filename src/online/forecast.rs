@@ -4,7 +4,7 @@ use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::burst_interior::{BurstInterior, Rhythm};
-use super::burst_threshold::{BurstThreshold, Due, idle_times, parted};
+use super::burst_threshold::{BurstThreshold, Due, distances, idle_times, separated};
 use super::onset::{self, OnsetCorrection};
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
 use crate::period::{Spread, percentile_95};
@@ -108,9 +108,9 @@ impl WindowAnalysis {
 
 /// First burst and median gap of the latest bursts, if these are regular.
 fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
-    let bursts = parted(profile, idle_s);
+    let bursts = separated(profile, idle_s);
     let last = &bursts[bursts.len().checked_sub(LIMITS.regular_gaps + 1)?..];
-    let s = Spread::of(last.windows(2).map(|w| w[1].start_s - w[0].start_s))?;
+    let s = Spread::of(distances(last))?;
     (s.max <= (1.0 + LIMITS.regular) * s.median && s.min >= (1.0 - LIMITS.regular) * s.median)
         .then_some((last[0].start_s, s.median))
 }
