@@ -534,8 +534,8 @@ mod tests {
             prop_assert!(off.is_none_or(|off| off < 1e-9), "{:?}", p);
         }
 
-        /// A job that changes its period after a pause longer than itself, at once or some bursts later: from the sixth burst on each
-        /// is predicted.
+        /// A job that changes its period after a pause, at once or some bursts later: from the sixth burst on each is predicted, or
+        /// from the tenth after a pause hardly longer than the job so far, which may be one more of its gaps.
         #[test]
         fn another_period_after_a_pause_is_found(
             period_s in 20.0f64..100.0, ratio in prop_oneof![0.3f64..0.8, 1.25f64..1.8], bursts in 6..16, pause in 1.0f64..5.0, again in 0..4,
@@ -558,7 +558,8 @@ mod tests {
                     }
                 }
             }
-            prop_assert!(late[5..].iter().all(|l| l.is_some_and(|l| l <= 0.05 * ratio)), "{late:?}");
+            let known_from = if pause < 1.5 { 9 } else { 5 };
+            prop_assert!(late[known_from..].iter().all(|l| l.is_some_and(|l| l <= 0.05 * ratio)), "{late:?}");
         }
     }
 
