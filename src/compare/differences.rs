@@ -83,7 +83,7 @@ impl Differences {
             say(period(a) && period(b) && !periods, &format!("{kind} period"));
             say(self.size_distance[d].is_some_and(|x| x < s.limits.sizes), &format!("{kind} request sizes"));
             let of = || bursts.iter().filter(|r| r.direction == d);
-            say(of().count() > 0 && of().all(|r| !r.differs), &format!("{kind} bursts"));
+            say(of().count() > 0 && of().all(|r| !r.large), &format!("{kind} bursts"));
         }
         say(!a.families.is_empty() && !b.families.is_empty() && self.files.is_empty(), "files");
         say(a.patterns.is_some() && b.patterns.is_some() && self.patterns.is_empty(), "patterns");

@@ -41,6 +41,7 @@ pub use report::{
 };
 pub(crate) use run::Curve;
 pub use run::Run;
+pub(crate) use stats::level;
 
 use std::collections::BTreeMap;
 

@@ -124,7 +124,7 @@ pub struct IoTimeChange {
     pub run_s: [f64; 2],
     /// `after_s - before_s`.
     pub change: Option<f64>,
-    /// Low end of the interval of 95 % of `change`; `null` for one value a side.
+    /// Low end of the interval of 95 % of `change`, of 90 % for three runs on each side; `null` for one value a side.
     pub low: Option<f64>,
     /// High end of the interval.
     pub high: Option<f64>,

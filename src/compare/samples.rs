@@ -27,7 +27,9 @@ pub(super) struct BurstRow {
     pub direction: usize,
     pub property: Property,
     pub row: Row,
-    /// Significant, and large enough.
+    /// The change is large, be it by chance.
+    pub large: bool,
+    /// The change is large and significant.
     pub differs: bool,
 }
 
@@ -121,9 +123,9 @@ impl Sides<'_> {
         let p: Vec<f64> = rows.iter().map(|r| r.row.p.unwrap_or(1.0)).collect();
         for (r, p) in rows.iter_mut().zip(stats::holm(&p)) {
             let change = log_ratio(r.row.before.unwrap_or(0.0), r.row.after.unwrap_or(0.0)).abs();
-            let large = change > self.limits.time.ln_1p();
+            r.large = change > self.limits.time.ln_1p();
             r.row.p = r.row.p.map(|_| p);
-            r.differs = large && r.row.p.is_some_and(|p| p < self.limits.p);
+            r.differs = r.large && r.row.p.is_some_and(|p| p < self.limits.p);
         }
         rows
     }
@@ -264,7 +266,7 @@ fn burst_row(direction: usize, property: Property, before: &[f64], after: &[f64]
         high: tested.then_some(shift.high),
         p: tested.then(|| stats::mann_whitney(before, after)),
     };
-    Some(BurstRow { direction, property, row, differs: false })
+    Some(BurstRow { direction, property, row, large: false, differs: false })
 }
 
 /// Ranks of both runs that belong together.

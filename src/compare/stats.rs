@@ -56,6 +56,15 @@ pub(super) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
     Some(Shift { change, low: d[cut], high: d[n - 1 - cut] })
 }
 
+/// Confidence level of the interval of [`hodges_lehmann`] for samples of these numbers: that of the whole range if they are too small for
+/// 95 %.
+pub(crate) fn level(m: usize, n: usize) -> f64 {
+    match cut(m, n) {
+        0 => 1.0 - 2.0 * distribution(m, n)[0],
+        _ => 0.95,
+    }
+}
+
 /// Place, from 1, of the differences that end the interval, from each side; 0 if no interval of 95 % is that short.
 fn cut(m: usize, n: usize) -> usize {
     if m.max(n) <= EXACT {

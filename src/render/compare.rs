@@ -3,7 +3,7 @@
 use super::io_time::layer_name;
 use super::layout::{Style, headline, line, warnings};
 use super::units::{self, short_seconds};
-use crate::compare::{Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row, Side};
+use crate::compare::{self, Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row, Side};
 
 /// Differences of a kind shown without `-v`.
 const SHOWN: usize = 4;
@@ -216,11 +216,17 @@ fn interval(out: &mut String, c: &Comparison) {
         return;
     }
     let range = match (t.low, t.high) {
-        (Some(low), Some(high)) => format!(", change {} to {} (95 %)", signed(low), signed(high)),
+        (Some(low), Some(high)) => {
+            let level = match t.basis {
+                Basis::Runs => compare::level(c.before.traces.len(), c.after.traces.len()),
+                _ => 0.95,
+            };
+            format!(", change {} to {} ({:.0} %)", signed(low), signed(high), 100.0 * level)
+        }
         _ => String::new(),
     };
     let basis = match t.basis {
-        Basis::Runs => "over runs",
+        Basis::Runs => "samples are the runs",
         Basis::Bursts => {
             "samples are the bursts of one pair of runs; the interval does not include the variation between runs"
         }

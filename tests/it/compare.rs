@@ -95,7 +95,7 @@ fn patterns_of_names_and_pictures() {
     ]);
     assert!(o.status.success(), "{}", text(&o.stderr));
     let first = text(&o.stdout).lines().next().unwrap().to_owned();
-    assert!(first.starts_with("B is slower in I/O: ") && text(&o.stdout).contains("over runs"), "{first}");
+    assert!(first.starts_with("B is slower in I/O: ") && text(&o.stdout).contains("(90 %); samples"), "{first}");
     let svg = fs::read_to_string(dir.path().join("out/old-0.csv.new-0.csv.comparison.svg")).unwrap();
     assert!(svg.contains("B is slower") && svg.contains("Rank (largest change"));
     let none = iophase(&["compare", "--before", &path("x-*"), "--after", &path("new-*")]);
