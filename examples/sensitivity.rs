@@ -1,6 +1,6 @@
 //! How many answers change if a threshold is halved or doubled, for every threshold of every table.
 //!
-//! `cargo run --release --features sensitivity --example sensitivity -- [--table NAME] [--online-every N] FOLDER...`
+//! `cargo run --release --features sensitivity --example sensitivity -- [--table NAME] [--row NAME]... [--online-every N] FOLDER...`
 //!
 //! Reads every trace below the folders that `iophase analyze` can read, at most 3 MB each. Prints a JSON object: for each table
 //! its traces and, for each threshold, the numbers of traces with another answer at half and at double the value. For `formats` that is
@@ -180,11 +180,12 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    let (mut table, mut every, mut paths) = (None, 8, Vec::new());
+    let (mut table, mut only, mut every, mut paths) = (None, Vec::new(), 8, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--table" => table = arguments.next(),
+            "--row" => only.extend(arguments.next()),
             "--online-every" => every = arguments.next().ok_or("--online-every needs a number")?.parse()?,
             folder => files(Path::new(folder), &mut paths)?,
         }
@@ -208,7 +209,8 @@ fn main() -> Result<(), Failure> {
         };
         let set: Vec<Answer> = jobs.par_iter().map(|j| answer(j)).collect();
         let mut rows = Map::new();
-        for (f, field) in room.fields().iter().enumerate() {
+        let asked = |field: &str| only.is_empty() || only.iter().any(|o| o == field);
+        for (f, field) in room.fields().iter().enumerate().filter(|(_, field)| asked(field)) {
             let changed = |k: usize| {
                 room.vary(Some((f, k)));
                 // a value far from the one set may break an assumption, which is another answer as well

@@ -28,11 +28,13 @@ def messages(p):
     if p["change_point"]:
         since = p.get("change_s")
         yield "behaviour changed" + ("" if since is None else f" at {since:.2f} s") + ": plans made before are void"
+    time_s = p["characteristic_time_s"]
+    io_set = "" if time_s is None else f"set {round(math.log10(time_s))}, "
     if not p["periodic"]:
-        yield "no period holds now"
+        yield io_set + "no period holds now"
         return
     wait = p["next_start_s"] - p["now_s"]
-    text = f"set {round(math.log10(p['period_s']))}, next burst at {p['next_start_s']:.2f} s (in {wait:.2f} s)"
+    text = f"{io_set}next burst at {p['next_start_s']:.2f} s (in {wait:.2f} s)"
     if p["bytes"] is not None:
         text += f", {p['bytes'] / 1e6:.1f} MB"
     yield text + f", {100 * p['confidence']:.0f} % sure"

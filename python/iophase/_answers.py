@@ -539,7 +539,7 @@ class IoTimeChange(Part):
     high = Field('high', '', "High end of the interval.")
     high_s = Field('high_s', '', "High ends of both.")
     layer = Field('layer', '', "The outermost layer with most of the time, before and after, as in findings; `null` if that differs.")
-    low = Field('low', '', "Low end of the interval of 95 % of `change`; `null` for one value a side.")
+    low = Field('low', '', "Low end of the interval of 95 % of `change`, of 90 % for three runs on each side; `null` for one value a side.")
     run_s = Field('run_s', '', "Seconds of the run before and after, mean of the runs.")
 
 class Job(Part):
@@ -811,7 +811,7 @@ class Prediction(Answer):
     change_s = Field('change_s', '', "When the new period began, seconds on the trace's own clock; `null` without a change.")
     characteristic_time_s = Field('characteristic_time_s', '', "The characteristic time of IO-Sets (Boito, Pallez, Teylo, Vidal, IEEE TPDS 2023) in seconds: the period or, while none holds, the mean time between the starts of successive bursts in the window, pauses left out (more than 8 times the median). `null` below three bursts, without idle time between them, and below a second for the first ten seconds, as requests follow each other within a burst.")
     clock = Field('clock', 'Clock', "What all times count from.")
-    confidence = Field('confidence', '', "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.")
+    confidence = Field('confidence', '', "Probability that the period is right (within 5 %), calibrated; without a period, the probability of the best candidate, which was rejected.")
     cycles = Field('cycles', '', "Number of periods seen in the window.")
     emitted_unix_s = Field('emitted_unix_s', '', "When this was printed: seconds since 1970-01-01 00:00 UTC on the machine of the predictor; `null` if it was not.")
     frequency_range = Field('frequency_range', 'FrequencyRange', "How this frequency did before; `null` if neither this prediction nor its best rejected candidate has one.")

@@ -1094,7 +1094,7 @@ class IoTimeChange(Part):
         "The outermost layer with most of the time, before and after, as in findings; `null` if that differs."
     @property
     def low(self) -> float | None:
-        "Low end of the interval of 95 % of `change`; `null` for one value a side."
+        "Low end of the interval of 95 % of `change`, of 90 % for three runs on each side; `null` for one value a side."
     @property
     def run_s(self) -> list[float]:
         "Seconds of the run before and after, mean of the runs."
@@ -1657,7 +1657,7 @@ class Prediction(Answer):
         "What all times count from."
     @property
     def confidence(self) -> float | None:
-        "Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down."
+        "Probability that the period is right (within 5 %), calibrated; without a period, the probability of the best candidate, which was rejected."
     @property
     def cycles(self) -> int | None:
         "Number of periods seen in the window."

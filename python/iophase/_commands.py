@@ -77,51 +77,52 @@ def analyze(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
-            has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
+        mode: Transfers to analyse; auto: writes and reads: `auto` (Writes and reads; two signals in `analyze` and
+            `report`), `write` (Writes), `read` (Reads), `all` (Writes and reads; one signal), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
             reads).
         ranks: Keep only these ranks, e.g. 0-3,7.
         files: Keep only files whose name matches.
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
-        from_: Start of the time window.
+        from_: Start of the time window, on the trace's clock.
         until: End of the time window.
         sampling_rate: Sampling rate of the signal in Hz, or auto.
         sampling: How the bandwidth is sampled: `bin` (Exact mean of each bin), `point` (Value at the sample point).
-        method: Method that finds the period; auto: the most accurate: `auto` (The most accurate), `dft` (Power
-            spectrum), `dwt` (Power spectrum of the signal smoothed by wavelets), `stft` (Power spectra of a sliding
-            window: the period over time), `cwt` (Continuous wavelet transform), `autocorrelation` (Autocorrelation).
-        detector: Detector of outliers in the spectrum: `auto` (The one that suits the method), `z-score` (Standard
+        method: Method that finds the period; auto: the most accurate: `auto` (Chains of bursts in the time domain: the
+            most accurate), `dft` (Power spectrum), `dwt` (Power spectrum of the signal smoothed by wavelets), `stft`
+            (Power spectra of a sliding window: the period over time), `cwt` (Continuous wavelet transform),
+            `autocorrelation` (Autocorrelation).
+        detector: Outlier detector for the spectrum: `auto` (The one that suits the method), `z-score` (Standard
             deviations from the mean power), `dbscan` (Points without neighbours), `isolation-forest` (Points that
             random splits isolate early), `lof` (Points with a lower local density than their neighbours), `peaks`
             (Local maxima).
-        tolerance: Minimum candidate score, relative to the best.
+        tolerance: Lowest score of a candidate period, as a share of the best score.
         components: Number of cosines in the reconstruction.
         fourier_fit: Refine the cosines of -n by least squares; 10 cosines without -n.
         filter: Butterworth filter, applied forwards and backwards before the analysis; method auto then uses
@@ -131,7 +132,7 @@ def analyze(
         order: Order of the filter.
         wavelet: Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5.
         level: Level of the DWT; auto: chosen from the period.
-        min_period: Shortest period to report in seconds.
+        min_period: Shortest period to report, in seconds.
         scores: Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the
             cosine.
         no_patterns: Skip the access patterns.
@@ -177,31 +178,31 @@ def open(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -245,31 +246,31 @@ def info(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -317,38 +318,38 @@ def findings(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        config: TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]]).
+        config: TOML file: thresholds in [CODE], e.g. [IOP-POSIX-002]; the machine in [system] and [[mount]].
         set: Set a threshold, e.g. IOP-POSIX-002.share=0.2.
-        mtbf: Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare.
+        mtbf: Mean time between failures of the job, e.g. 24h, by which to judge the checkpoint interval.
         only: Look for these findings only, e.g. IOP-POSIX-002,IOP-RANK-001.
-        ignore: Look for all but these findings.
-        stripe: Stripe unit of files whose layout is not recorded; requests below it count as small.
+        ignore: Do not look for these findings.
+        stripe: Stripe unit of files whose layout is not recorded; shorter requests count as small.
         all_remedies: Also show remedies for file systems and libraries that are not in the trace.
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -400,44 +401,44 @@ def patterns(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
-            has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
+        mode: Transfers to analyse; auto: writes and reads: `auto` (Writes and reads; two signals in `analyze` and
+            `report`), `write` (Writes), `read` (Reads), `all` (Writes and reads; one signal), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
             reads).
         ranks: Keep only these ranks, e.g. 0-3,7.
         files: Keep only files whose name matches.
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
-        from_: Start of the time window.
+        from_: Start of the time window, on the trace's clock.
         until: End of the time window.
-        window: Start searching for interleaved patterns after N unmatched accesses of one size (then 2N, ...).
-        max_age: How long an access waits for its pattern: a number of accesses of its rank, file and operation, or
-            seconds such as 10s.
+        window: Search for interleaved patterns once N accesses of one size are unmatched (then at 2N, ...).
+        max_age: How long an access may wait for a pattern: a number of accesses of the same rank, file and operation,
+            or seconds such as 10s.
         next: Print the next N accesses of each pattern.
         verify: Check that the patterns and the unmatched accesses reproduce every access.
         progress: True for a line on standard error, or a function of the bytes done and to do.
@@ -490,46 +491,47 @@ def classify(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
-            has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
+        mode: Transfers to analyse; auto: writes and reads: `auto` (Writes and reads; two signals in `analyze` and
+            `report`), `write` (Writes), `read` (Reads), `all` (Writes and reads; one signal), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
             reads).
         ranks: Keep only these ranks, e.g. 0-3,7.
         files: Keep only files whose name matches.
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
-        from_: Start of the time window.
+        from_: Start of the time window, on the trace's clock.
         until: End of the time window.
         window: Number of accesses to look ahead after one that breaks the pattern.
-        stripe: Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small.
-        classifier: Classifier: `auto` (The rules, the model where they find no order, else the network), `rules` (Rules
-            only), `network` (Network only), `markov` (Model only).
-        model: Model of earlier runs, which predicts the classes of a file before it is accessed.
+        stripe: Stripe unit of files whose layout is not recorded, e.g. 4MiB; shorter requests count as small.
+        classifier: Basis of the classes: rules, network or markov: `auto` (Rules; where they find no order, the model
+            of --model, else the network), `rules` (Rules only), `network` (Network only), `markov` (Model of --model
+            only).
+        model: Model from --train on earlier runs; predicts the classes of a file before it is accessed.
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -584,48 +586,49 @@ def dfg(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        map: Template of activity names: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}.
+        map: Template of activity names, with the fields {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid}
+            {host} {rank}.
         path_levels: Number of levels in {path} and {dir}.
         alias: Short name for a path prefix; may be repeated.
-        match: Only events whose path matches, before or after aliases.
-        calls: Only these calls; `*` and `?` stand for any text and any character.
-        events: Calls in the graph: those with a path, or all: `path` (Calls with a path (or a pipe, a socket ...)),
-            `all` (Every call).
+        match: Only calls whose path matches, as recorded or with aliases.
+        calls: Only these calls; `*` stands for any text, `?` for any one character.
+        events: Calls in the graph: those with a path, or all: `path` (Calls with a path, a pipe, a socket, ...), `all`
+            (Every call).
         all_files: Also calls on pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
-        by: Unit of a case: a trace file (or rank), or a process: `file` (A trace file, or a rank), `pid` (A process).
-        from_: Only events that start at this time or later.
-        until: Only events that start before this time.
-        green: Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; without
-            --red, all other cases form the second group.
-        red: Cases of the second group, drawn in orange.
-        max_nodes: Largest number of activities drawn; those with the most weight are kept [default: 40, fewer if the
-            graph gets wider than a page].
+        by: One case per trace file (or rank), or per process: `file` (A trace file, or a rank), `pid` (A process).
+        from_: Only calls that start at or after this time.
+        until: Only calls that start before this time.
+        green: First group of cases (trace files or ranks), drawn in blue: name, command, file or input matches; without
+            --red, all others are the second group.
+        red: Second group of cases, drawn in orange.
+        max_nodes: Draw at most this many activities, the heaviest [default: 40, fewer if the graph gets wider than a
+            page].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -670,34 +673,34 @@ def compare(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
-        match: Order by which the ranks of two runs are paired in the picture: `rank` (Equal numbers), `size` (In the
-            order of their bytes), `time` (In the order of their time in I/O).
-        config: TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings.
+        time_step: Interval between rows that have no time, in seconds [default: 1].
+        match: How the picture pairs the ranks of the two runs: `rank` (By rank number), `size` (By the order of their
+            bytes), `time` (By the order of their time in I/O).
+        config: TOML file: thresholds in [compare] and, for findings, in [CODE]; the machine in [system] and [[mount]].
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
@@ -759,53 +762,53 @@ def report(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
+        time_step: Interval between rows that have no time, in seconds [default: 1].
         threads: Number of threads, at most 1024 [default: one per core].
-        mode: Transfers to analyse; auto: each of writes and reads that has bytes: `auto` (Each of write and read that
-            has bytes), `write` (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking
+        mode: Transfers to analyse; auto: writes and reads: `auto` (Writes and reads; two signals in `analyze` and
+            `report`), `write` (Writes), `read` (Reads), `all` (Writes and reads; one signal), `write_sync` (Blocking
             writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
             reads).
         ranks: Keep only these ranks, e.g. 0-3,7.
         files: Keep only files whose name matches.
         all_files: Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries.
-        from_: Start of the time window.
+        from_: Start of the time window, on the trace's clock.
         until: End of the time window.
-        min_period: Shortest period to report in seconds.
-        config: TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]]).
+        min_period: Shortest period to report, in seconds.
+        config: TOML file: thresholds in [CODE], e.g. [IOP-POSIX-002]; the machine in [system] and [[mount]].
         set: Set a threshold, e.g. IOP-POSIX-002.share=0.2.
-        mtbf: Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare.
+        mtbf: Mean time between failures of the job, e.g. 24h, by which to judge the checkpoint interval.
         only: Look for these findings only, e.g. IOP-POSIX-002,IOP-RANK-001.
-        ignore: Look for all but these findings.
-        stripe: Stripe unit of files whose layout is not recorded; requests below it count as small.
+        ignore: Do not look for these findings.
+        stripe: Stripe unit of files whose layout is not recorded; shorter requests count as small.
         all_remedies: Also show remedies for file systems and libraries that are not in the trace.
-        max_size: Largest size of a page: lists and pictures are cut to fit.
-        redact: Replace names of users, hosts and files by short codes, and the command by its first word.
-        with_user: Show the id of the user.
+        max_size: Largest size of a page; lists and pictures are cut to fit.
+        redact: Replace names of hosts and files by codes, leave out user and job id, cut the command to its program.
+        with_user: Show the user id.
         stamp: Show this text, such as a date, beside the version of the program.
-        row_stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        row_stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known,
+            else end]: `end` (The row describes the interval before its time), `start` (The row describes the interval
+            after its time).
         progress: True for a line on standard error, or a function of the bytes done and to do.
 
     >>> import iophase as iop
@@ -856,38 +859,39 @@ def convert(
         format: Format of the traces [default: by content].
         layer: Layer to read from a log with several layers: `auto` (The layer with the most detail), `posix` (POSIX
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
-        metric: Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that
+        metric: Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that
             grows most].
-        max_memory: Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for
-            each pair of rank and file.
-        pattern: Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op,
-            rank, file, offset. May be repeated; the first match wins.
-        pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
-            TOML or JSON.
+        max_memory: Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per
+            pair of rank and file.
+        pattern: Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op,
+            rank, file, offset; may be repeated, the first match wins.
+        pattern_file: TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and
+            `translate`.
         io_names: Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those
             named read or write].
-        bytes_arg: Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or
+        bytes_arg: Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or
             length].
-        columns: Columns of a table, e.g. time=when,write=out.
-        kind: Meaning of the values [default: as the tool writes it, else rate]: `rate` (Amount per second), `bytes`
-            (Amount in the step), `cumulative` (A counter that only grows).
-        unit: Unit of the values [default: as the tool writes it, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB` (1024
-            bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
+        columns: Columns of a table with a time series, e.g. time=when,write=out.
+        kind: Meaning of the values [default: that of the tool if known, else rate]: `rate` (Amount per second), `bytes`
+            (Amount in the interval), `cumulative` (A counter that only grows).
+        unit: Unit of the values [default: that of the tool if known, else B]: `B` (Bytes), `kB` (1000 bytes), `KiB`
+            (1024 bytes), `MB` (1,000,000 bytes), `MiB` (1,048,576 bytes), `sector` (512 bytes).
         time_unit: Unit of times that are numbers [default: by their size]: `s` (Seconds), `ms` (Milliseconds), `us`
             (Microseconds), `ns` (Nanoseconds).
-        stamp: Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else
-            end]: `end` (The row describes the step before its time), `start` (The row describes the step after its
-            time).
+        stamp: Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else
+            end]: `end` (The row describes the interval before its time), `start` (The row describes the interval after
+            its time).
         sep: Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in
             the header].
-        time_step: Interval between rows that carry no time [default: 1].
-        mode: Transfers to keep; auto: all reads and writes: `auto` (Each of write and read that has bytes), `write`
-            (Writes), `read` (Reads), `all` (Reads and writes together), `write_sync` (Blocking writes), `read_sync`
-            (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking reads).
+        time_step: Interval between rows that have no time, in seconds [default: 1].
+        mode: Transfers to keep; auto: writes and reads: `auto` (Writes and reads; two signals in `analyze` and
+            `report`), `write` (Writes), `read` (Reads), `all` (Writes and reads; one signal), `write_sync` (Blocking
+            writes), `read_sync` (Blocking reads), `write_async` (Non-blocking writes), `read_async` (Non-blocking
+            reads).
         ranks: Keep only these ranks, e.g. 0-3,7.
         files: Keep only files whose name matches.
-        from_: Keep only requests that start at or after this time.
-        until: Keep only requests that start before this time.
+        from_: Keep only transfers that start at or after this time.
+        until: Keep only transfers that start before this time.
         input_order: Keep the order of the input instead of sorting records by their start.
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.

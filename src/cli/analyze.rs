@@ -47,10 +47,10 @@ pub struct AnalyzeArgs {
     /// Method that finds the period; auto: the most accurate
     #[arg(help_heading = "Spectral methods", long, value_enum, default_value_t = MethodArg::Auto)]
     pub method: MethodArg,
-    /// Detector of outliers in the spectrum
+    /// Outlier detector for the spectrum
     #[arg(help_heading = "Spectral methods", short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
     pub detector: DetectorArg,
-    /// Minimum candidate score, relative to the best
+    /// Lowest score of a candidate period, as a share of the best score
     #[arg(help_heading = "Spectral methods", short, long, value_name = "SHARE", default_value_t = TOLERANCE, allow_negative_numbers = true, value_parser = share)]
     pub tolerance: f64,
     /// Number of cosines in the reconstruction
@@ -86,7 +86,7 @@ pub struct AnalyzeArgs {
     /// Write the pictures into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
-    /// Only these figures
+    /// Write only these pictures
     #[arg(help_heading = "Output", long, value_name = "NAME", value_delimiter = ',', value_parser = PossibleValuesParser::new(figure::names()), requires = "svg")]
     pub figure: Vec<String>,
     /// Size of the figures
@@ -388,7 +388,7 @@ choices!(
 choices!(
     /// Values of `--method`.
     MethodArg => Method {
-        /// The most accurate
+        /// Chains of bursts in the time domain: the most accurate
         Auto = "auto" => Method::Auto,
         /// Power spectrum
         Dft = "dft" => Method::Dft,

@@ -20,7 +20,7 @@ use super::watch::WatchArgs;
 #[derive(Debug, Parser)]
 #[command(name = "iophase", version, about, max_term_width = 110, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// Bytes with decimal prefixes (kB, MB) instead of binary ones (KiB, MiB)
+    /// Print bytes with decimal prefixes (kB, MB) instead of binary ones (KiB, MiB)
     #[arg(long, global = true)]
     pub si: bool,
     /// Command
@@ -28,8 +28,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was found), 1 `findings --fail-on` found something or `compare --fail-if` holds, 2 wrong usage, 3 an input cannot be read, \
-4 nothing in the trace for this request, 5 an output cannot be written. Of several inputs the worst counts.";
+const EXIT_CODES: &str = "Exit codes: 0 done (also if nothing is periodic), 1 the condition of `findings --fail-on` or `compare --fail-if` holds, 2 wrong usage, \
+3 an input cannot be read, 4 the trace has nothing for this request, 5 an output cannot be written. With several inputs the highest code counts.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -40,17 +40,17 @@ pub enum Command {
     Analyze(Box<AnalyzeArgs>),
     /// Access patterns, one per line, each with its period
     Patterns(PatternsArgs),
-    /// Directly-follows graph: order and cost of activities, and differences between two sets of cases
+    /// Directly-follows graph: order and cost of activities, and differences between two groups of cases
     Dfg(Box<DfgArgs>),
-    /// Access classes of each file, local and global, and recommended settings
+    /// Access classes of each file, per rank and per job, and recommended settings
     Classify(ClassifyArgs),
     /// I/O problems: evidence, cost, fixes
     Findings(FindingsArgs),
     /// Difference between two runs, or two sets of runs, and what explains it
     Compare(CompareArgs),
-    /// All answers on a trace as one HTML page
+    /// All answers about a trace on one HTML page
     Report(Box<ReportArgs>),
-    /// A finding by its code: formula, thresholds, remedies; without a code the list of all
+    /// One finding: formula, thresholds, remedies; without a code, the list of all
     Explain(ExplainArgs),
     /// Next burst of a running job: follows a growing file, standard input or a socket
     Predict(Box<PredictArgs>),
@@ -58,9 +58,9 @@ pub enum Command {
     Watch(Box<WatchArgs>),
     /// Contents of a trace: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
-    /// Synthetic traces with known truth
+    /// Synthetic traces with known periods, bursts and patterns
     Generate(Generate),
-    /// Conversion from one format to another
+    /// Conversion of a trace to another format
     Convert(ConvertArgs),
     /// Many logs to Parquet tables, and answers over all of them: runs the program `iophase-fleet`
     #[command(disable_help_flag = true)]
@@ -69,12 +69,12 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// HTTP interface and live page of running jobs
+    /// HTTP interface for traces and running jobs, with a live page
     #[cfg(feature = "serve")]
     Serve(super::serve::ServeArgs),
     /// JSON Schemas of the outputs
     Schema {
-        /// Output whose schema is printed
+        /// Output to describe; `report` is the output of `analyze`, and pages have no schema yet
         #[arg(value_parser = clap::builder::PossibleValuesParser::new(crate::render::json::SCHEMAS), default_value = "report")]
         name: String,
     },
@@ -85,7 +85,7 @@ pub enum Command {
     },
     /// Manual page of the program or of a command, in roff
     Man {
-        /// Command; without one the page of the program
+        /// Command; leave it out for the page of the program
         command: Option<String>,
         /// Its options as JSON
         #[arg(long, hide = true)]

@@ -29,24 +29,22 @@ pub struct ClassifyArgs {
     /// Number of accesses to look ahead after one that breaks the pattern
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
-    /// Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small
+    /// Stripe unit of files whose layout is not recorded, e.g. 4MiB; shorter requests count as small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes)]
     pub stripe: u64,
-    /// Classifier
-    ///
-    /// auto: the rules, or where they find no order, the model if given, else the network.
+    /// Basis of the classes: rules, network or markov
     #[arg(long, value_enum, default_value_t = ClassifierArg::Auto)]
     pub classifier: ClassifierArg,
-    /// Model of earlier runs, which predicts the classes of a file before it is accessed
+    /// Model from --train on earlier runs; predicts the classes of a file before it is accessed
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub model: Option<PathBuf>,
-    /// Learn a model from the traces, adding to that of --model, instead of classifying them
+    /// Train a model on the traces instead of classifying them; with --model, extend that one
     #[arg(long, requires = "output")]
     pub train: bool,
     /// Write the model to this file; `-` is standard output
     #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
     pub output: Option<PathBuf>,
-    /// Write a picture of each file into this folder
+    /// Write a picture for each of up to eight files into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Size of the figures
@@ -82,13 +80,13 @@ pub(super) fn bytes(text: &str) -> std::result::Result<u64, String> {
 choices!(
     /// Values of `--classifier`.
     ClassifierArg => Choice {
-        /// The rules, the model where they find no order, else the network
+        /// Rules; where they find no order, the model of --model, else the network
         Auto = "auto" => Choice::Auto,
         /// Rules only
         Rules = "rules" => Choice::Rules,
         /// Network only
         Network = "network" => Choice::Network,
-        /// Model only
+        /// Model of --model only
         Markov = "markov" => Choice::Markov,
     }
 );

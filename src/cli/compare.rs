@@ -26,22 +26,22 @@ pub struct CompareArgs {
     /// The run before and the run after: files or folders
     #[arg(value_name = "TRACE", num_args = 2, value_names = ["BEFORE", "AFTER"], value_hint = ValueHint::AnyPath, required_unless_present = "before")]
     pub traces: Vec<PathBuf>,
-    /// Runs before the change, instead of BEFORE: files, or patterns such as 'old-*.darshan'
+    /// One or more runs instead of BEFORE: files, folders, or patterns such as 'old-*.darshan'
     #[arg(long, value_name = "GLOB", num_args = 1.., requires = "after", conflicts_with = "traces", value_hint = ValueHint::AnyPath)]
     pub before: Vec<PathBuf>,
-    /// Runs after the change, instead of AFTER
+    /// One or more runs instead of AFTER
     #[arg(long, value_name = "GLOB", num_args = 1.., requires = "before", value_hint = ValueHint::AnyPath)]
     pub after: Vec<PathBuf>,
     /// How they are read
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// Order by which the ranks of two runs are paired in the picture
+    /// How the picture pairs the ranks of the two runs
     #[arg(long = "match", value_enum, default_value_t = MatchArg::Rank)]
     pub matching: MatchArg,
-    /// TOML with thresholds ([compare] or [CODE] and lines name = number) and the machine, as for findings
+    /// TOML file: thresholds in [compare] and, for findings, in [CODE]; the machine in [system] and [[mount]]
     #[arg(long, visible_alias = "thresholds", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Exit with 1 if this holds: slower, or slower by more than a share of the I/O time, e.g. 'slower>10%'
+    /// Exit with code 1 if AFTER is slower: 'slower', or by more than a share of the I/O time, e.g. 'slower>10%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
     /// Number of threads, at most 1024 [default: one per core]
@@ -50,7 +50,7 @@ pub struct CompareArgs {
     /// Write the comparison as JSON; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-    /// Write a picture into this folder
+    /// Write a picture of the comparison into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Size of the figures
@@ -64,11 +64,11 @@ pub struct CompareArgs {
 /// Values of `--match`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MatchArg {
-    /// Equal numbers
+    /// By rank number
     Rank,
-    /// In the order of their bytes
+    /// By the order of their bytes
     Size,
-    /// In the order of their time in I/O
+    /// By the order of their time in I/O
     Time,
 }
 

@@ -19,10 +19,10 @@ use crate::signal::Slice;
 #[derive(Debug, Args)]
 #[command(after_help = FORMATS)]
 pub struct ConvertArgs {
-    /// File or folder; `-` is standard input. gzip, bzip2, xz and zstd are decompressed
+    /// File or folder, also compressed (gzip, bzip2, xz, zstd); `-` is standard input
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub trace: PathBuf,
-    /// Output, which appears when it is complete; `-` is standard output
+    /// Output, in place only once it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     /// Format to write [default: by the ending of the output]
@@ -31,7 +31,7 @@ pub struct ConvertArgs {
     /// How it is read
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// Transfers to keep; auto: all reads and writes
+    /// Transfers to keep; auto: writes and reads
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
@@ -40,10 +40,10 @@ pub struct ConvertArgs {
     /// Keep only files whose name matches
     #[arg(long, value_name = "REGEX")]
     files: Option<NamePattern>,
-    /// Keep only requests that start at or after this time
+    /// Keep only transfers that start at or after this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     from: Option<f64>,
-    /// Keep only requests that start before this time
+    /// Keep only transfers that start before this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
     /// Keep the order of the input instead of sorting records by their start

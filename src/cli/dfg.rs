@@ -25,7 +25,7 @@ pub struct DfgArgs {
     /// Traces
     #[command(flatten)]
     pub input: Input,
-    /// Template of activity names: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}
+    /// Template of activity names, with the fields {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}
     #[arg(long, value_name = "TEMPLATE", default_value = "{call}:{path}")]
     pub map: Template,
     /// Number of levels in {path} and {dir}
@@ -34,10 +34,10 @@ pub struct DfgArgs {
     /// Short name for a path prefix; may be repeated
     #[arg(long, value_name = "PATH=NAME")]
     pub alias: Vec<Alias>,
-    /// Only events whose path matches, before or after aliases
+    /// Only calls whose path matches, as recorded or with aliases
     #[arg(help_heading = "Selection", long = "match", value_name = "REGEX")]
     pub matching: Option<NamePattern>,
-    /// Only these calls; `*` and `?` stand for any text and any character
+    /// Only these calls; `*` stands for any text, `?` for any one character
     #[arg(help_heading = "Selection", long, value_name = "LIST", value_delimiter = ',')]
     pub calls: Vec<Glob>,
     /// Calls in the graph: those with a path, or all
@@ -46,19 +46,19 @@ pub struct DfgArgs {
     /// Also calls on pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
     #[arg(long)]
     pub all_files: bool,
-    /// Unit of a case: a trace file (or rank), or a process
+    /// One case per trace file (or rank), or per process
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub by: ByArg,
-    /// Only events that start at this time or later
+    /// Only calls that start at or after this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub from: Option<f64>,
-    /// Only events that start before this time
+    /// Only calls that start before this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; without --red, all other cases form the second group
+    /// First group of cases (trace files or ranks), drawn in blue: name, command, file or input matches; without --red, all others are the second group
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub green: Vec<Glob>,
-    /// Cases of the second group, drawn in orange
+    /// Second group of cases, drawn in orange
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub red: Vec<Glob>,
     /// Meaning of the colours [default: partition if groups are given, else load]
@@ -67,19 +67,19 @@ pub struct DfgArgs {
     /// Write the graph as JSON; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-    /// Write the graph as a picture; with --timeline the timeline
+    /// Write a picture of the graph, or of the --timeline
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub svg: Option<PathBuf>,
     /// Write the graph for Graphviz; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dot: Option<PathBuf>,
-    /// Draw the times of the events of this activity, one row per case
+    /// Draw when the calls of this activity ran, one row per case
     #[arg(help_heading = "Output", long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
-    /// Largest number of activities drawn; those with the most weight are kept [default: 40, fewer if the graph gets wider than a page]
+    /// Draw at most this many activities, the heaviest [default: 40, fewer if the graph gets wider than a page]
     #[arg(help_heading = "Output", long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
     pub max_nodes: Option<usize>,
-    /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
+    /// Write all calls of all inputs into one CSV file, which can serve as TRACE
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub save_log: Option<PathBuf>,
     /// Messages
@@ -90,7 +90,7 @@ pub struct DfgArgs {
 /// Values of `--events`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EventsArg {
-    /// Calls with a path (or a pipe, a socket ...)
+    /// Calls with a path, a pipe, a socket, ...
     Path,
     /// Every call
     All,
@@ -108,7 +108,7 @@ pub enum ByArg {
 /// Values of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ColorArg {
-    /// Share of the durations
+    /// Share of the total duration
     Load,
     /// Bytes moved
     Bytes,

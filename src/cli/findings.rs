@@ -22,7 +22,7 @@ pub struct FindingsArgs {
     /// Findings to look for
     #[command(flatten)]
     pub options: FindingOptions,
-    /// Exit with 1 if a finding is at least this severe
+    /// Exit with code 1 if a finding is at least this severe
     #[arg(long, value_name = "LEVEL", value_parser = ["info", "warning", "critical"])]
     pub fail_on: Option<String>,
     /// Write JSON, one object per line; `-` is standard output
@@ -36,22 +36,22 @@ pub struct FindingsArgs {
 /// Options of findings, of this command and of others that show them.
 #[derive(Debug, Args)]
 pub struct FindingOptions {
-    /// TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]])
+    /// TOML file: thresholds in [CODE], e.g. [IOP-POSIX-002]; the machine in [system] and [[mount]]
     #[arg(long, visible_alias = "thresholds", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
     /// Set a threshold, e.g. IOP-POSIX-002.share=0.2
     #[arg(long, value_name = "CODE.NAME=VALUE")]
     pub set: Vec<String>,
-    /// Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare
+    /// Mean time between failures of the job, e.g. 24h, by which to judge the checkpoint interval
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub mtbf: Option<f64>,
     /// Look for these findings only, e.g. IOP-POSIX-002,IOP-RANK-001
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Look for all but these findings
+    /// Do not look for these findings
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub ignore: Vec<String>,
-    /// Stripe unit of files whose layout is not recorded; requests below it count as small
+    /// Stripe unit of files whose layout is not recorded; shorter requests count as small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = super::classify::bytes)]
     pub stripe: u64,
     /// Also show remedies for file systems and libraries that are not in the trace
@@ -62,7 +62,7 @@ pub struct FindingOptions {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Code or name of a finding; without one all are listed
+    /// Code or name of a finding; leave it out to list all
     #[arg(value_name = "CODE")]
     pub code: Option<String>,
 }

@@ -37,10 +37,10 @@ impl fmt::Debug for What {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct Common {
-    /// Output, which appears when it is complete; `-` is standard output
+    /// Output, in place only once it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     output: PathBuf,
-    /// Write the truth as JSON (see `iophase schema truth`)
+    /// Write the true periods, bursts and patterns as JSON (`iophase schema truth`)
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     truth: Option<PathBuf>,
     /// Format to write [default: by the ending of the output]

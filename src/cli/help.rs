@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::args::Cli;
 
-/// Options that only `--help-all` lists, in every command.
+/// Options that only `--help-all` lists, in every command. Commands below another one have options of their own.
 const RARE: [&str; 31] = [
     "si",
     "max_memory",
@@ -128,13 +128,14 @@ const PAGES: &[Page] = &[
 
 /// The definition of the command line; the whole also shows the values of options.
 pub(super) fn definition(whole: bool) -> Command {
-    with_help(Cli::command(), whole)
+    with_help(Cli::command(), whole, true)
 }
 
-/// `--help` without rare options, and `--help-all` with them, for a command and those below it.
-fn with_help(command: Command, whole: bool) -> Command {
+/// `--help` without rare options, and `--help-all` with them, for a command and those below it; `common`: it has the options of
+/// all commands.
+fn with_help(command: Command, whole: bool, common: bool) -> Command {
     let page = PAGES.iter().find(|p| p.command == command.get_name());
-    let is_rare = |id: &str| RARE.contains(&id) || page.is_some_and(|p| p.rare.contains(&id));
+    let is_rare = |id: &str| (common && RARE.contains(&id)) || page.is_some_and(|p| p.rare.contains(&id));
     let short = |a: Arg| match a.get_id().as_str() {
         // alone under their headings
         "columns" => a.help_heading("Input"),
@@ -144,16 +145,22 @@ fn with_help(command: Command, whole: bool) -> Command {
     };
     let shown = |a: Arg| {
         let hidden = is_rare(a.get_id().as_str());
-        let a = if whole { a } else { short(a) };
+        let a = if whole || !common { a } else { short(a) };
         if hidden { a.hide_short_help(true) } else { a }
     };
     let flag = |name: &'static str| Arg::new(name).long(name).help_heading("Output");
     // `fleet` hands its arguments on
     let below: Vec<String> =
         command.get_subcommands().filter(|c| !c.is_disable_help_flag_set()).map(|c| c.get_name().to_owned()).collect();
-    let command = below.into_iter().fold(command, |c, name| c.mut_subcommand(name, |c| with_help(c, whole)));
+    let is_root = command.get_name() == "iophase";
+    let command = below.into_iter().fold(command, |c, name| c.mut_subcommand(name, |c| with_help(c, whole, is_root)));
     let command = match page.map(|p| p.examples) {
-        Some([first, second]) => command.after_help(format!("Examples:\n  {first}\n  {second}")),
+        Some([first, second]) => {
+            let examples = format!("Examples:\n  {first}\n  {second}");
+            let notes = command.get_after_long_help().or(command.get_after_help());
+            let long = notes.map_or_else(|| examples.clone(), |notes| format!("{examples}\n\n{notes}"));
+            command.after_help(examples).after_long_help(long)
+        }
         None => command,
     };
     command

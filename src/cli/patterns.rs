@@ -23,10 +23,10 @@ pub struct PatternsArgs {
     /// Which transfers
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Start searching for interleaved patterns after N unmatched accesses of one size (then 2N, ...)
+    /// Search for interleaved patterns once N accesses of one size are unmatched (then at 2N, ...)
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: u32,
-    /// How long an access waits for its pattern: a number of accesses of its rank, file and operation, or seconds such as 10s
+    /// How long an access may wait for a pattern: a number of accesses of the same rank, file and operation, or seconds such as 10s
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub max_age: Option<Age>,
     /// Print the next N accesses of each pattern
@@ -38,7 +38,7 @@ pub struct PatternsArgs {
     /// Write JSON, one object per line; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-    /// Write a picture of each file into this folder
+    /// Write a picture for each of up to eight files into this folder
     #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Size of the figures

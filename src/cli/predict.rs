@@ -42,21 +42,21 @@ pub struct PredictArgs {
     /// How tables of values over time are read
     #[command(flatten)]
     series: SeriesArgs,
-    /// Transfers to predict; auto: writes or reads, whichever move more bytes
+    /// Transfers to predict; auto: writes or reads, those with more bytes if both are periodic
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
-    /// Part of the past that counts: change (since the last change), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
+    /// Data to use: change (since the last change), none (all), last-K (periods), fixed:60s, fixed:4GiB
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// Change detector
+    /// Detector of changes of the period
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian, value_parser = change_methods())]
     change: ChangeMethod,
     /// Periods
     #[command(flatten)]
     periods: MinPeriodArgs,
-    /// When to predict: message, burst, or seconds of the trace's clock
+    /// When to predict: message, burst, or every N s of the trace's clock
     ///
-    /// Default: message for flushes and sockets, burst for single records and calls.
+    /// Default: burst if the source has a line for each record or call, else message (flushes, sockets).
     #[arg(long, value_name = "WHEN")]
     every: Option<Every>,
     /// Stop at the end of the file
@@ -76,7 +76,7 @@ pub struct PredictArgs {
     poll: f64,
     /// Push frequency and confidence to this PULL socket
     ///
-    /// In the form that TMIO's prefetcher expects.
+    /// The message has the form that TMIO's prefetcher expects.
     #[arg(long, value_name = "ADDRESS")]
     reply: Option<String>,
     /// Store the state in this file, and resume from it
@@ -88,10 +88,10 @@ pub struct PredictArgs {
     /// Largest number of jobs; beyond it a new job replaces the one that has been silent longest
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
-    /// Longest message of a socket in bytes
+    /// Longest message of a socket, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = MESSAGE_BYTES, value_parser = clap::value_parser!(u64).range(1..))]
     max_message: u64,
-    /// Largest rate of one sender in messages per second; a faster sender has to wait
+    /// Largest rate of a sender, in messages per second; a faster one has to wait
     #[arg(long, value_name = "N", default_value_t = MESSAGE_RATE, value_parser = seconds)]
     max_rate: f64,
     /// Largest number of predictions waiting for a slow reader; beyond it the oldest are dropped, unless --once is given
@@ -108,14 +108,13 @@ pub struct PredictArgs {
     verbosity: Verbosity,
 }
 
-const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows the formats \
-that --format lists, and any text by --pattern. Of a folder, the files of one job are followed, also those that appear later: all of strace, \
-of DFTracer, or of what --pattern or --columns reads, otherwise one file. Files left out are reported; --state cannot resume a folder. A file \
-that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
-the arrays b, ts, te and optionally ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
-killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
-the state and end it with exit code 0. Exit codes: 2 wrong \
-usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
+const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). SOURCE has a format that --format lists, or is any text \
+that --pattern reads. In a folder, predict follows the files of one job, also those that appear later: all files of strace or of DFTracer, or all \
+that --pattern or --columns reads; otherwise it follows one file. It reports the files that it leaves out. A file that is truncated or replaced \
+is read again from its start. A socket takes TMIO chunks, GekkoFS client metrics, and maps with the arrays b, ts, te and optionally ranks, job, \
+op, as MessagePack or JSON; predict keeps jobs apart. With --state, a predictor that was killed resumes: it repeats the predictions since the \
+last stored state, with the same sequence numbers. --state cannot resume a folder. SIGTERM and SIGINT store the state and end predict with exit \
+code 0. Exit codes: 2 wrong usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
 
 fn format_help() -> String {
     format!("Format of a file or of standard input: {} [default: by content]", tail::formats())

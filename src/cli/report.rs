@@ -38,22 +38,22 @@ pub struct ReportArgs {
     /// Findings to look for
     #[command(flatten)]
     pub options: FindingOptions,
-    /// Write the page here; a folder (DIR/) gets one page per trace and index.html, `-` is standard output
+    /// Write one page here, or into a folder (DIR/) one page per trace and index.html; `-` is standard output
     #[arg(help_heading = "Output", short, long, value_name = "PATH", value_hint = ValueHint::AnyPath, required_unless_present = "extract")]
     pub output: Option<PathBuf>,
-    /// Largest size of a page: lists and pictures are cut to fit
+    /// Largest size of a page; lists and pictures are cut to fit
     #[arg(help_heading = "Output", long, value_name = "BYTES", default_value = "1000000", value_parser = super::classify::bytes)]
     pub max_size: u64,
-    /// Replace names of users, hosts and files by short codes, and the command by its first word
+    /// Replace names of hosts and files by codes, leave out user and job id, cut the command to its program
     #[arg(help_heading = "Output", long)]
     pub redact: bool,
-    /// Show the id of the user
+    /// Show the user id
     #[arg(help_heading = "Output", long, conflicts_with = "redact")]
     pub with_user: bool,
     /// Show this text, such as a date, beside the version of the program
     #[arg(help_heading = "Output", long, value_name = "TEXT")]
     pub stamp: Option<String>,
-    /// Print the JSON inside existing pages, one line per page
+    /// Take existing pages as TRACE, and print the JSON in them, one line per page
     #[arg(help_heading = "Output", long)]
     pub extract: bool,
     /// Messages

@@ -19,22 +19,22 @@ pub struct ServeArgs {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8642")]
     listen: String,
-    /// Allow addresses of other machines. There is no authentication and no encryption
+    /// Allow an address that other machines reach, without authentication or encryption
     #[arg(long)]
     allow_remote: bool,
-    /// With --allow-remote: a name by which others reach this machine, besides its addresses and its host name
+    /// With --allow-remote: further name by which requests may call this machine, beside its addresses and host name
     #[arg(long, value_name = "NAME", requires = "allow_remote")]
     allow_host: Vec<String>,
-    /// Part of the past that counts: change (since the last change), none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES
+    /// Data to use: change (since the last change), none (all), last-K (periods), fixed:60s, fixed:4GiB
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// Change detector
+    /// Detector of changes of the period
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian, value_parser = change_methods())]
     change: ChangeMethod,
     /// Periods
     #[command(flatten)]
     periods: MinPeriodArgs,
-    /// Longest body of a request in bytes
+    /// Longest body of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     max_body: u32,
     /// Largest number of jobs; beyond it a new job replaces the one that has been silent longest

@@ -23,7 +23,7 @@ pub struct Input {
     /// Inputs compressed with gzip, bzip2, xz or zstd are decompressed.
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
-    /// Search folders and the folders in them; each job found is a trace
+    /// Search folders and their subfolders; each job found is one trace
     #[arg(help_heading = "Input", short, long)]
     pub recursive: bool,
     /// How they are read
@@ -58,7 +58,7 @@ pub struct EventArgs {
     /// Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those named read or write]
     #[arg(help_heading = "Input", long, value_name = "WILDCARDS")]
     io_names: Option<IoNames>,
-    /// Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or length]
+    /// Chrome traces: event argument that holds the bytes [default: ret, bytes, size, count, nbytes or length]
     #[arg(help_heading = "Input", long, value_name = "KEY")]
     bytes_arg: Option<String>,
 }
@@ -79,10 +79,10 @@ pub struct ReadingArgs {
     /// Layer to read from a log with several layers
     #[arg(help_heading = "Input", long, value_enum, default_value_t = LayerArg::Auto)]
     layer: LayerArg,
-    /// Metric to read from a trace of metrics; `*` and `?` are wildcards [default: the counter of bytes that grows most]
+    /// Metric to read from a Metric Proxy trace; `*` and `?` are wildcards [default: the byte counter that grows most]
     #[arg(help_heading = "Input", long, value_name = "NAME")]
     metric: Option<String>,
-    /// Memory limit per input: content that cannot be streamed, rows, samples of signals, and 1 KiB for each pair of rank and file
+    /// Memory limit per input, for rows, signal samples, content that cannot be streamed, and 1 KiB per pair of rank and file
     #[arg(help_heading = "Input", long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
     max_memory: u64,
     /// How text of any kind is read
@@ -175,11 +175,11 @@ impl ReadingArgs {
 /// How text of any kind is read.
 #[derive(Debug, Args)]
 pub struct PatternArgs {
-    /// Read any text by a regular expression with named groups: start, end, time, duration, size, rate, op, rank, file, offset. May be
-    /// repeated; the first match wins
+    /// Regular expression that reads any text by named groups: start, end, time, duration, size, rate, op, rank, file, offset; may be
+    /// repeated, the first match wins
     #[arg(help_heading = "Input", long, value_name = "REGEX", conflicts_with = "columns")]
     pattern: Vec<String>,
-    /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
+    /// TOML or JSON file of patterns, units, constants and translations, or of FTIO's maps `pattern` and `translate`
     #[arg(help_heading = "Input", long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
     pattern_file: Option<PathBuf>,
 }
@@ -209,27 +209,27 @@ impl PatternArgs {
 /// How time series of monitoring tools are read.
 #[derive(Debug, Clone, Args)]
 pub struct SeriesArgs {
-    /// Columns of a table, e.g. time=when,write=out
+    /// Columns of a table with a time series, e.g. time=when,write=out
     ///
-    /// Columns have the names of the header, or numbers from 1. Keys: time, read, write, value, end, dur, host, rank, device, where=COLUMN:TEXT; `+` adds columns up.
+    /// COLUMN is a name in the header, or a number from 1. Keys: time, read, write, value, end, dur, host, rank, device, where=COLUMN:TEXT; `+` adds columns up.
     #[arg(help_heading = "Time series", long, value_name = "KEY=COLUMN,...")]
     columns: Option<SeriesColumns>,
-    /// Meaning of the values [default: as the tool writes it, else rate]
+    /// Meaning of the values [default: that of the tool if known, else rate]
     #[arg(help_heading = "Time series", long, value_enum)]
     kind: Option<KindArg>,
-    /// Unit of the values [default: as the tool writes it, else B]
+    /// Unit of the values [default: that of the tool if known, else B]
     #[arg(help_heading = "Time series", long, value_enum)]
     unit: Option<UnitArg>,
     /// Unit of times that are numbers [default: by their size]
     #[arg(help_heading = "Time series", long, value_enum)]
     time_unit: Option<TimeUnitArg>,
-    /// Whether a row's time marks the end or the start of its interval [default: as the tool writes it, else end]
+    /// Whether a row's time marks the end or the start of its interval [default: that of the tool if known, else end]
     #[arg(help_heading = "Time series", long = "stamp", value_enum)]
     row_stamp: Option<StampArg>,
     /// Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in the header]
     #[arg(help_heading = "Time series", long, value_name = "CHAR", value_parser = separator)]
     sep: Option<u8>,
-    /// Interval between rows that carry no time [default: 1]
+    /// Interval between rows that have no time, in seconds [default: 1]
     #[arg(help_heading = "Time series", long, value_name = "SECONDS", value_parser = seconds)]
     time_step: Option<f64>,
 }
@@ -262,7 +262,7 @@ fn separator(text: &str) -> Result<u8, String> {
 /// How much is printed.
 #[derive(Debug, Args)]
 pub struct Verbosity {
-    /// Print less: no text, no progress (-q), no warnings (-qq)
+    /// Print less: no text or progress (-q), no warnings either (-qq)
     #[arg(help_heading = "Output", short, long, action = clap::ArgAction::Count)]
     pub quiet: u8,
     /// Print details behind the answer
@@ -273,7 +273,7 @@ pub struct Verbosity {
 /// The periods that count.
 #[derive(Debug, Args)]
 pub struct MinPeriodArgs {
-    /// Shortest period to report in seconds
+    /// Shortest period to report, in seconds
     ///
     /// auto leaves out the rhythm of requests inside a burst.
     #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
@@ -303,7 +303,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
 pub struct SelectionArgs {
-    /// Transfers to analyse; auto: each of writes and reads that has bytes
+    /// Transfers to analyse; auto: writes and reads
     #[arg(help_heading = "Selection", short, long, value_enum, default_value_t = ModeArg::Auto)]
     pub mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
@@ -315,7 +315,7 @@ pub struct SelectionArgs {
     /// Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
     #[arg(help_heading = "Selection", long)]
     pub all_files: bool,
-    /// Start of the time window
+    /// Start of the time window, on the trace's clock
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub from: Option<f64>,
     /// End of the time window
@@ -395,13 +395,13 @@ choices!(
 choices!(
     /// Values of `--mode`.
     ModeArg => Option<Mode> {
-        /// Each of write and read that has bytes
+        /// Writes and reads; two signals in `analyze` and `report`
         Auto = "auto" => None,
         /// Writes
         Write = "write" => Some(Mode::Write),
         /// Reads
         Read = "read" => Some(Mode::Read),
-        /// Reads and writes together
+        /// Writes and reads; one signal
         All = "all" => Some(Mode::All),
         /// Blocking writes
         WriteSync = "write_sync" => Some(Mode::WriteSync),
@@ -419,7 +419,7 @@ choices!(
     KindArg => ValueKind {
         /// Amount per second
         Rate = "rate" => ValueKind::Rate,
-        /// Amount in the step
+        /// Amount in the interval
         Bytes = "bytes" => ValueKind::Bytes,
         /// A counter that only grows
         Cumulative = "cumulative" => ValueKind::Cumulative,
@@ -461,9 +461,9 @@ choices!(
 choices!(
     /// Values of `--stamp`.
     StampArg => Stamp {
-        /// The row describes the step before its time
+        /// The row describes the interval before its time
         End = "end" => Stamp::End,
-        /// The row describes the step after its time
+        /// The row describes the interval after its time
         Start = "start" => Stamp::Start,
     }
 );
@@ -471,7 +471,7 @@ choices!(
 /// How figures are drawn.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct LookArgs {
-    /// Size of the figures in pixels
+    /// Size of the pictures in pixels
     #[arg(help_heading = "Output", long, value_name = "WxH", value_parser = size, requires = "svg")]
     size: Option<Look>,
 }

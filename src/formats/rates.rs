@@ -89,15 +89,15 @@ impl Met {
         let times = |n: u64| counted(n, "time");
         let restarts = (self.restarts > 0).then(|| {
             let lost = seconds(self.lost_s);
-            let what = "fell and went on from there: what moved in these steps is known only in part";
+            let what = "fell and counted on from there: its bytes in these steps are known only in part";
             Warning::new("counter-restarts", format!("{} a counter {what}, {lost} in all", times(self.restarts)))
         });
         let wraps = (self.wraps > 0).then(|| {
-            let what = "went beyond the most that it can hold and on from 0: what moved is known";
+            let what = "passed its largest value and went on from 0: its bytes are known";
             Warning::new("counter-wraps", format!("{} a counter {what}", times(self.wraps)))
         });
         let glitches = (self.glitches > 0).then(|| {
-            let what = "of a counter, not on the line of those before and after, left out";
+            let what = "of a counter left out, which do not fit those before and after";
             Warning::new("counter-glitches", format!("{} {what}", counted(self.glitches, "reading")))
         });
         [restarts, wraps, glitches].into_iter().flatten()

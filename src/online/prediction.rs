@@ -76,7 +76,7 @@ pub struct Prediction {
     pub period_s: Option<f64>,
     /// Standard error of the period in seconds.
     pub period_std_s: Option<f64>,
-    /// Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.
+    /// Probability that the period is right (within 5 %), calibrated; without a period, the probability of the best candidate, which was rejected.
     pub confidence: Option<f64>,
     /// The characteristic time of IO-Sets (Boito, Pallez, Teylo, Vidal, IEEE TPDS 2023) in seconds: the period or, while none holds, the mean
     /// time between the starts of successive bursts in the window, pauses left out (more than 8 times the median). `null` below three bursts,

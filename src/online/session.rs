@@ -192,7 +192,7 @@ impl Session {
             self.left_out = true;
             let transfers = allowance::TRANSFERS;
             let text = format!(
-                "bursts come faster than they can be analysed: one prediction in {transfers} transfers, and one at the end of what has come"
+                "bursts come faster than they can be analysed: one prediction is made for every {transfers} transfers, and one at the end of the data"
             );
             self.warn(Warning::new("predictions-left-out", text));
         }

@@ -21,7 +21,7 @@ pub struct SizeSummary {
     pub max: u64,
 }
 
-/// Sizes that are counted one by one; beyond that they are rounded to 8 significant bits (0.4 %).
+/// Sizes that are counted one by one; beyond that they are cut to 8 significant bits (at most 0.8 % too low).
 const EXACT: usize = 4096;
 
 /// Rows of equal sizes whose order is kept unless all are wanted.

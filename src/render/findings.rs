@@ -33,9 +33,9 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
             line(out, x.severity.name(), &format!("{} {}: {}", x.code, x.name, said(x)));
         }
         let more = severe.len().saturating_sub(SHOWN[0]) + slight.len().saturating_sub(SHOWN[1]);
-        let counted = |n: usize, what: &str| format!("{}{what}; -v shows them", units::counted(n as u64, "finding"));
+        let counted = |n: usize, what: &str| format!("{}; -v shows them", units::counted(n as u64, what));
         if more > 0 {
-            line(out, "more", &counted(more, ""));
+            line(out, "more", &counted(more, "finding"));
         }
         if !minor.is_empty() {
             line(out, "folded", &counted(minor.len(), MINOR));
@@ -82,15 +82,15 @@ fn number(f: &Findings) -> String {
     let cost = if costliest > 0.0 { format!(", the costliest {}", short_seconds(costliest)) } else { String::new() };
     match (severe.len(), all.len() - severe.len(), minor.len()) {
         (0, 0, 0) => "no findings".to_owned(),
-        (0, 0, n) => format!("{}{MINOR}", counted(n)),
+        (0, 0, n) => units::counted(n as u64, MINOR),
         (0, n, _) => format!("{} of level info", counted(n)),
         (n, 0, _) => format!("{}{cost}", counted(n)),
         (n, k, _) => format!("{}{cost}; {k} of level info", counted(n)),
     }
 }
 
-/// Words after the number of findings that are counted and not listed.
-pub(super) const MINOR: &str = " below 1 % of the run";
+/// A finding that texts count and do not list.
+pub(super) const MINOR: &str = "minor finding";
 
 /// The evidence, else the title.
 fn said(x: &Finding) -> &str {
@@ -112,8 +112,10 @@ pub(super) fn remedies(x: &Finding) -> Vec<&RemedyReport> {
 }
 
 fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
-    let of_run =
-        |s: f64| if f.io.run_s > 0.0 { format!(", {:.0} % of the run", 100.0 * s / f.io.run_s) } else { String::new() };
+    let of_run = |s: f64| match f.io.run_s {
+        run_s if run_s > 0.0 => format!(", {} % of the run", io_time::percent(s / run_s)),
+        _ => String::new(),
+    };
     let cost = cost(x).map_or(String::new(), |(word, s)| format!("  {word} {}{}", short_seconds(s), of_run(s)));
     let color = match x.severity {
         Severity::Critical => "31",

@@ -49,7 +49,9 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
     let waiting = waiting(io).map_or(String::new(), |share| {
         format!("; {} % of the time in MPI-IO is waiting for other ranks or exchanging data with them", percent(share))
     });
-    let rate = io.rate.map_or(String::new(), |r| format!("; {} by the slowest rank", bounds(r, units::rate)));
+    let rate = io
+        .rate
+        .map_or(String::new(), |r| format!("; {} (all bytes / time of the slowest rank)", bounds(r, units::rate)));
     let kinds = format!("reading {read}, writing {write}, metadata {metadata}");
     Some(format!("slowest rank {rank}, mean {mean}: {kinds}{layer}{waiting}{rate}"))
 }
@@ -83,7 +85,7 @@ fn percents(s: Bounds) -> String {
 const LEAST: f64 = 0.0005;
 const MOST: f64 = 0.995;
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     match share {
         _ if share > 0.0 && share < LEAST => "less than 0.1".into(),
         _ if share < 0.1 => format!("{:.1}", 100.0 * share),

@@ -82,7 +82,10 @@ impl Table {
         for ((cell, (_, width, left)), shown) in cells.iter().zip(COLUMNS).zip(self.shown) {
             match (shown, left) {
                 (false, _) => {}
-                (true, true) => line += &format!("  {:<width$}", both_ends(cell, width)),
+                (true, true) => {
+                    let cell = if self.cut { both_ends(cell, width) } else { cell.as_str().into() };
+                    line += &format!("  {cell:<width$}");
+                }
                 (true, false) => line += &format!("  {cell:>width$}"),
             }
         }

@@ -15,7 +15,7 @@ use crate::record::{FileId, Files, Op};
 /// The workload.
 pub(super) const WORKLOAD: Workload = Workload {
     name: "dlio",
-    about: "Training: epochs of shuffled sample reads from many files, compute between batches, checkpoints between epochs",
+    about: "DLIO: training that reads shuffled samples from many files, computes between batches and writes checkpoints between epochs",
     parameters: PARAMETERS,
     plan,
 };
@@ -23,18 +23,18 @@ pub(super) const WORKLOAD: Workload = Workload {
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "4", "Ranks"),
     Parameter::new("epochs", Kind::Count, "6", "Epochs"),
-    Parameter::new("files", Kind::Count, "32", "Files; a multiple of the ranks unless samples are shuffled"),
+    Parameter::new("files", Kind::Count, "32", "Files; a multiple of the ranks, unless --shuffle is samples"),
     Parameter::new("samples", Kind::Count, "16", "Samples of a file"),
     Parameter::new("sample-size", Kind::Bytes, "128k", "Mean bytes of a sample; a sample is one request"),
-    Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation from the mean size, as a share of it"),
-    Parameter::new("batch", Kind::Count, "4", "Samples of a batch of a rank"),
-    Parameter::new("shuffle", Kind::Choice(&["samples", "files", "none"]), "samples", "Shuffled in each epoch"),
+    Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation from the mean size, as a share of the mean"),
+    Parameter::new("batch", Kind::Count, "4", "Samples per batch of a rank"),
+    Parameter::new("shuffle", Kind::Choice(&["samples", "files", "none"]), "samples", "Data shuffled in each epoch"),
     Parameter::new("read-time", Kind::Seconds, "0.02", "Seconds that reading a batch takes"),
     Parameter::new("compute", Kind::Seconds, "0.18", "Seconds of compute after each batch"),
     Parameter::new("checkpoint-every", Kind::Count, "1", "Epochs between checkpoints; 0: no checkpoints"),
     Parameter::new("checkpoint-size", Kind::Bytes, "32MiB", "Bytes of each rank in a checkpoint"),
-    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request of a checkpoint; divides its size"),
-    Parameter::new("pause", Kind::Seconds, "1", "Seconds between epochs; checkpoints are written then"),
+    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a checkpoint request, a divisor of --checkpoint-size"),
+    Parameter::new("pause", Kind::Seconds, "1", "Seconds between epochs, in which checkpoints are written"),
     Parameter::new("start", Kind::Seconds, "2", "Start of the first epoch, in seconds"),
 ];
 

@@ -17,7 +17,7 @@ use crate::record::{FileId, Files, Op};
 /// The workload.
 pub(super) const WORKLOAD: Workload = Workload {
     name: "faulty",
-    about: "Writes in bursts, with one fault planted that `iophase findings` has to find",
+    about: "Writes in bursts, with one fault (--fault) for `iophase findings` to find",
     parameters: PARAMETERS,
     plan,
 };
@@ -67,7 +67,7 @@ const PARAMETERS: &[Parameter] = &[
         "jitter",
         Kind::Share,
         "0",
-        "Standard deviation of the length of a burst, as a share of it, and of its start, as one of the period",
+        "Standard deviation of burst lengths, as a share of the length, and of burst starts, as a share of the period",
     ),
     Parameter::new("size", Kind::Bytes, "4MiB", "Bytes of a request, a multiple of 1 MiB"),
 ];

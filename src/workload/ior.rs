@@ -19,7 +19,7 @@ use crate::record::{FileId, Files, Op};
 /// The workload.
 pub(super) const WORKLOAD: Workload = Workload {
     name: "ior",
-    about: "IOR: writes and reads segments of blocks of transfers, shared or per rank, in order or at random",
+    about: "IOR: ranks write and read their blocks of a shared file, or files of their own, in order or at random",
     parameters: PARAMETERS,
     plan,
 };
@@ -28,11 +28,11 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "8", "Ranks"),
     Parameter::new("segments", Kind::Count, "4", "Segments of a file"),
     Parameter::new("block", Kind::Bytes, "1MiB", "Bytes of each rank in a segment"),
-    Parameter::new("transfer", Kind::Bytes, "64k", "Bytes of a request; divides the block"),
-    Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one for each"),
+    Parameter::new("transfer", Kind::Bytes, "64k", "Bytes of a request, a divisor of --block"),
+    Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one per rank"),
     Parameter::new("order", Kind::Choice(&["sequential", "random"]), "sequential", "Order of the requests of a rank"),
     Parameter::new("access", Kind::Choice(&["write-read", "write", "read"]), "write-read", "Operations"),
-    Parameter::new("reorder", Kind::Count, "0", "Each rank reads the data of the rank this many places further"),
+    Parameter::new("reorder", Kind::Count, "0", "Each rank reads what the rank N places further wrote"),
     Parameter::new("repetitions", Kind::Count, "1", "Repetitions of writing and reading"),
     Parameter::new("new-files", Kind::Flag, "", "New files for each repetition"),
     Parameter::new("start", Kind::Seconds, "1", "Start of the first access, in seconds"),

@@ -40,7 +40,7 @@ pub struct WatchArgs {
     /// One rank for each process that moves bytes, in the order of their first transfer, instead of a single rank
     #[arg(help_heading = "Samples", long)]
     by_process: bool,
-    /// Store the samples in this file (format samples), which all commands read and predict can follow
+    /// Store the samples in this file (format samples), for `analyze` or, while it grows, for `predict`
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Transfers to predict and to analyse; auto: writes and reads
@@ -66,19 +66,19 @@ pub struct WatchArgs {
     verbosity: Verbosity,
 }
 
-const NOTES: &str = "Needs Linux, no root and no change to the program. The command keeps standard input and output; while it runs, a line with \
-the rate, the period and the next burst is shown on standard error, if that is a terminal. At the end the report goes to standard error, \
-with --pid to standard output. Children, threads and orphans count; a process of another user, or one that has changed its user, cannot be \
-read. Ctrl-C and other signals reach the command. The exit code is that of the command, 128 + N if signal N ended it, 127 if it is not \
-found, 126 if it cannot be run; else 2 wrong usage, 3 the process cannot be watched, 4 (--pid) no bytes were counted, 5 an output cannot be \
-written.";
+const NOTES: &str = "Needs Linux, but no root and no change to the program. The command keeps its standard input and output. While it runs, \
+watch shows the rate, the period and the next burst on standard error, if that is a terminal. At the end it prints the report to standard error, \
+with --pid to standard output. Children, threads and orphans count; processes of another user, and those that changed their user, cannot be \
+read. Ctrl-C and other signals reach the command. The exit code is that of the command: 128 + N if signal N ended it, 127 if it is not found, \
+126 if it cannot be run. Errors of watch itself: 2 wrong usage, 3 the process cannot be watched, 4 (--pid) no bytes were counted, 5 an output \
+cannot be written.";
 
 choices!(
     /// Values of `--count`.
     CountArg => Count {
-        /// Bytes that calls such as read and write move, at the moment of the call; also through pipes and from the cache
+        /// Bytes that calls such as read and write move, counted when the call returns; also through pipes and from the cache
         Calls = "calls" => Count::Calls,
-        /// Bytes fetched from storage, and bytes of cache pages that become dirty or go to storage directly
+        /// Bytes fetched from storage, of cache pages that become dirty, and of direct I/O
         Storage = "storage" => Count::Storage,
     }
 );

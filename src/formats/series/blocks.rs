@@ -228,7 +228,7 @@ impl Snapshots for Blocks {
         })?;
         self.say_what_was_left_out();
         if self.sheet.tool == "pidstat" && self.sheet.groups.len() > 1 {
-            let what = "a process has what its children moved, once they have ended: bytes of a child that was listed before count again";
+            let what = "a process has the bytes of its children once they have ended: those of a child that was listed itself count twice";
             self.sheet
                 .warnings
                 .push(Warning::new("children-counted", what).remedy("take the totals from a device (iostat -t)"));

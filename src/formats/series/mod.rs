@@ -54,6 +54,21 @@ enum Form {
     Prometheus,
 }
 
+impl Form {
+    /// Its name in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Form::Table => "a table",
+            Form::Blocks => "blocks of a table",
+            Form::Nmon => "nmon",
+            Form::LustreStats => "Lustre's stats",
+            Form::LustreJobStats => "Lustre's job_stats",
+            Form::Sysstat(_) => "sysstat",
+            Form::Prometheus => "Prometheus",
+        }
+    }
+}
+
 /// Lines before the header of a known tool.
 const BEFORE_HEADER: usize = 8;
 

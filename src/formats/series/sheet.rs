@@ -409,8 +409,7 @@ impl Sheet {
         note(
             counters && !self.groups.is_empty() && self.groups.iter().all(|g| g.times.len() < 2),
             "one-reading",
-            "the counters have one reading, their sums since they began: what moved shows from a second reading on"
-                .into(),
+            "the counters have one reading, their sums since they began: rates need a second reading".into(),
         );
         note(
             met.missing > 0,

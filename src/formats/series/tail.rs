@@ -29,7 +29,7 @@ pub(super) fn follow(head: &[u8], options: &ReadOptions) -> crate::Result<Follow
         Some(Form::Nmon) => Ok(Followed::Lines(snapshots::follow(options, nmon::Snapshots::new(options)))),
         Some(Form::LustreStats) => Ok(Followed::Lines(snapshots::follow(options, lustre::Stats::new()))),
         Some(form) => {
-            Err(Error::new(ErrorKind::Unsupported, format!("a series of the form {form:?} cannot be followed"))
+            Err(Error::new(ErrorKind::Unsupported, format!("a series of {} cannot be followed", form.name()))
                 .remedy(crate::Remedy::AnalyzeFinished))
         }
     }

@@ -20,7 +20,7 @@ use schedule::Schedule;
 /// The workload.
 pub(super) const WORKLOAD: Workload = Workload {
     name: "checkpoint",
-    about: "Alternates between computing and writing a checkpoint; with jitter, drift, noise, a change of period, and more",
+    about: "Alternates computing and writing a checkpoint, optionally with jitter, drift, noise or a change of period",
     parameters: PARAMETERS,
     plan,
 };
@@ -32,31 +32,31 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("burst", Kind::Seconds, "1.5", "Seconds that writing a checkpoint takes"),
     Parameter::new("start", Kind::Seconds, "3", "Start of the first checkpoint, in seconds"),
     Parameter::new("size", Kind::Bytes, "64MiB", "Bytes of each rank in a checkpoint"),
-    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request; divides the size"),
-    Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one for each"),
+    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request, a divisor of --size"),
+    Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one per rank"),
     Parameter::new(
         "place",
         Kind::Choice(&["new", "append", "overwrite"]),
         "new",
-        "Where a checkpoint goes: to a new file, after the last one, over the last one",
+        "Where a checkpoint goes: to a new file, behind the previous one, or over it",
     ),
-    Parameter::new("jitter", Kind::Share, "0", "Standard deviation of the period, as a share of it"),
+    Parameter::new("jitter", Kind::Share, "0", "Standard deviation of intervals or starts, as a share of the period"),
     Parameter::new(
         "jitter-kind",
         Kind::Choice(&["interval", "grid"]),
         "interval",
         "Jitter of each interval (deviations add up), or of each start around an exact grid",
     ),
-    Parameter::new("drift", Kind::Real, "0", "Growth of the period from one interval to the next, as a share of it"),
+    Parameter::new("drift", Kind::Real, "0", "Growth from one interval to the next, as a share of the period"),
     Parameter::new("desync", Kind::Share, "0", "Largest constant delay of a rank, as a share of the period"),
     Parameter::new("missed", Kind::Share, "0", "Share of checkpoints left out, never the first or last"),
-    Parameter::new("change-after", Kind::Count, "0", "Checkpoints before the period changes; 0: it does not"),
+    Parameter::new("change-after", Kind::Count, "0", "Checkpoints before the period changes; 0: no change"),
     Parameter::new("change-period", Kind::Seconds, "20", "Period after the change, in seconds"),
     Parameter::new("second-period", Kind::Seconds, "0", "Seconds between writes of a log by rank 0; 0: none"),
     Parameter::new("second-size", Kind::Bytes, "4MiB", "Bytes of a write of the log"),
     Parameter::new("second-burst", Kind::Seconds, "0.2", "Seconds that a write of the log takes"),
-    Parameter::new("noise", Kind::Share, "0", "Bytes of random single requests, as a share of all checkpoints"),
-    Parameter::new("noise-size", Kind::Bytes, "64k", "Mean size of the requests of noise"),
+    Parameter::new("noise", Kind::Share, "0", "Bytes of random single requests, as a share of checkpoint bytes"),
+    Parameter::new("noise-size", Kind::Bytes, "64k", "Mean size of the noise requests"),
 ];
 
 fn plan(v: &Values, seed: u64) -> Result<Plan> {

@@ -24,13 +24,18 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
 };
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::new("elements", Kind::Extents, "8,8", "Elements of a rank in each dimension, in the first size"),
+    Parameter::new("elements", Kind::Extents, "8,8", "Elements of a rank in each dimension, at the first size"),
     Parameter::new("grid", Kind::Extents, "2,2", "Ranks in each dimension"),
-    Parameter::new("growth", Kind::Extents, "2", "Factor from one size to the next, for each dimension or for all"),
-    Parameter::new("sizes", Kind::Count, "3", "Sizes"),
+    Parameter::new("growth", Kind::Extents, "2", "Factor from one size to the next, per dimension or for all"),
+    Parameter::new("sizes", Kind::Count, "3", "Number of sizes"),
     Parameter::new("repeats", Kind::Count, "10", "Repetitions of each size"),
-    Parameter::new("file-block", Kind::Extents, "1", "Elements of a block of the file, for each dimension or for all"),
-    Parameter::new("file-stride", Kind::Extents, "1", "Elements from block to block of the file; one value or as many"),
+    Parameter::new("file-block", Kind::Extents, "1", "Elements of a block in the file, per dimension or for all"),
+    Parameter::new(
+        "file-stride",
+        Kind::Extents,
+        "1",
+        "Elements from block to block in the file, per dimension or for all",
+    ),
     Parameter::new("memory-block", Kind::Count, "1", "Elements of a block in memory"),
     Parameter::new("memory-stride", Kind::Count, "1", "Elements from block to block in memory"),
     Parameter::new("attributes", Kind::Count, "0", "Attributes that rank 0 writes before the dataset"),

@@ -25,8 +25,8 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("steps", Kind::Count, "10", "Time steps"),
     Parameter::new("arrays", Kind::Count, "25", "Arrays of a step"),
-    Parameter::new("rows", Kind::Count, "64", "Rows of an array; a multiple of process-rows"),
-    Parameter::new("columns", Kind::Count, "64", "Columns of an array; a multiple of process-columns"),
+    Parameter::new("rows", Kind::Count, "64", "Rows of an array, a multiple of --process-rows"),
+    Parameter::new("columns", Kind::Count, "64", "Columns of an array, a multiple of --process-columns"),
     Parameter::new("process-rows", Kind::Count, "2", "Ranks along the rows"),
     Parameter::new("process-columns", Kind::Count, "2", "Ranks along the columns"),
     Parameter::new("element", Kind::Bytes, "8", "Bytes of an element"),

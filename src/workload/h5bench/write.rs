@@ -55,7 +55,7 @@ const PARAMETERS: &[Parameter] = &[
         "members",
         Kind::Choice(&["buffered", "direct"]),
         "buffered",
-        "CI: through the buffer, reading and writing whole structures, or each member of each particle by itself",
+        "CI: read and write whole structures through the buffer, or write each member of each particle by itself",
     ),
     Parameter::new("aggregators", Kind::Count, "0", "Ranks that write for all (CC and II); 0: each rank for itself"),
     Parameter::new("read", Kind::Choice(&["none", "full", "partial"]), "none", "Read the file back at the end"),

@@ -29,7 +29,7 @@ pub fn section(p: &mut Page<'_>) -> Markup {
         @if f.findings.len() > 1 { (filter("Filter: text, severity")) }
         (cards(&listed))
         @if !minor.is_empty() {
-            (fold(&format!("{}{MINOR}", units::counted(minor.len() as u64, "finding")), cards(&minor)))
+            (fold(&units::counted(minor.len() as u64, MINOR), cards(&minor)))
         }
         @if !f.ok.is_empty() { p.good { "Checked and good: " (f.ok.join(", ")) "." } }
         (unchecked(&p.id("unchecked"), f))
