@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Folder of the fleet
     #[arg(value_hint = ValueHint::DirPath)]
     pub fleet: PathBuf,
-    /// Jobs that run: CSV with the columns job_id, app, user, ranks, start (seconds since 1970)
+    /// Jobs that run: CSV with the columns app, user, ranks, start (seconds since 1970)
     #[arg(long, required_unless_present = "replay", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub running: Option<PathBuf>,
     /// Time for which I/O is forecast, in hours
@@ -294,7 +294,7 @@ fn running(path: &Path) -> Result<Vec<Job>> {
     let job = |record: &csv::StringRecord| {
         let row = record.deserialize(Some(&heading)).map_err(wrong);
         let Row { app, user, ranks, start } =
-            row.map_err(|e| e.expected("job_id,app,user,ranks,start: ranks and start as numbers"))?;
+            row.map_err(|e| e.expected("app,user,ranks,start: ranks and start as numbers"))?;
         Ok(Job { app, user, ranks, start: seconds(start)? })
     };
     let jobs = reader.records().map(|record| {

@@ -51,7 +51,7 @@ pub struct RunArgs {
     /// A log is known by its bytes instead of path, size and time of modification
     #[arg(long)]
     pub by_content: bool,
-    /// Read known logs again that ended so
+    /// Read known logs with this outcome again
     #[arg(long, value_enum, default_value = "none")]
     pub retry: Retry,
     /// Read all logs again
