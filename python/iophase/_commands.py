@@ -624,9 +624,10 @@ def dfg(
         by: One case per trace file (or rank), or per process: `file` (A trace file, or a rank), `pid` (A process).
         from_: Only calls that start at or after this time.
         until: Only calls that start before this time.
-        green: First group of cases (trace files or ranks), drawn in blue: name, command, file or input matches; without
-            --red, all others are the second group.
-        red: Second group of cases, drawn in orange.
+        green: First group: cases (trace files or ranks) whose name, command, file or input matches; without --red, all
+            others are the second group.
+        red: Second group; the first is drawn in blue and the second in orange, which colour-blind readers can
+            distinguish.
         max_nodes: Draw at most this many activities, the heaviest [default: 40, fewer if the graph gets wider than a
             page].
         progress: True for a line on standard error, or a function of the bytes done and to do.

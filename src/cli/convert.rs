@@ -22,7 +22,7 @@ pub struct ConvertArgs {
     /// File or folder, also compressed (gzip, bzip2, xz, zstd); `-` is standard input
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub trace: PathBuf,
-    /// Output, in place only once it is complete; `-` is standard output
+    /// Output file, which appears only once it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     /// Format to write [default: by the ending of the output]

@@ -55,10 +55,10 @@ pub struct DfgArgs {
     /// Only calls that start before this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// First group of cases (trace files or ranks), drawn in blue: name, command, file or input matches; without --red, all others are the second group
+    /// First group: cases (trace files or ranks) whose name, command, file or input matches; without --red, all others are the second group
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub green: Vec<Glob>,
-    /// Second group of cases, drawn in orange
+    /// Second group; the first is drawn in blue and the second in orange, which colour-blind readers can distinguish
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub red: Vec<Glob>,
     /// Meaning of the colours [default: partition if groups are given, else load]

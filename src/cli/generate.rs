@@ -37,7 +37,7 @@ impl fmt::Debug for What {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct Common {
-    /// Output, in place only once it is complete; `-` is standard output
+    /// Output file, which appears only once it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     output: PathBuf,
     /// Write the true periods, bursts and patterns as JSON (`iophase schema truth`)

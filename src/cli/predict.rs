@@ -45,7 +45,7 @@ pub struct PredictArgs {
     /// Transfers to predict; auto: writes or reads, those with more bytes if both are periodic
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
-    /// Data to use: change (since the last change), none (all), last-K (periods), fixed:60s, fixed:4GiB
+    /// Data to use: change (since the last change), none (no window: all data), last-K (periods), fixed:60s, fixed:4GiB
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
     /// Detector of changes of the period
@@ -54,7 +54,7 @@ pub struct PredictArgs {
     /// Periods
     #[command(flatten)]
     periods: MinPeriodArgs,
-    /// When to predict: message, burst, or every N s of the trace's clock
+    /// Predict at each `message` or `burst`, or every N seconds of the trace's clock, e.g. 5s
     ///
     /// Default: burst if the source has a line for each record or call, else message (flushes, sockets).
     #[arg(long, value_name = "WHEN")]

@@ -25,7 +25,7 @@ pub struct ServeArgs {
     /// With --allow-remote: further name by which requests may call this machine, beside its addresses and host name
     #[arg(long, value_name = "NAME", requires = "allow_remote")]
     allow_host: Vec<String>,
-    /// Data to use: change (since the last change), none (all), last-K (periods), fixed:60s, fixed:4GiB
+    /// Data to use: change (since the last change), none (no window: all data), last-K (periods), fixed:60s, fixed:4GiB
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
     /// Detector of changes of the period

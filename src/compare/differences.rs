@@ -197,7 +197,8 @@ fn layers(s: &Sides<'_>, size_distance: [Option<f64>; 2]) -> Vec<Row> {
     }
     for (d, distance) in size_distance.into_iter().enumerate() {
         if let Some(x) = distance.filter(|x| *x >= s.limits.sizes) {
-            rows.push(counted(format!("{} sizes, distance in powers of two", KINDS[d]), "ratio", [0.0, x]));
+            let what = format!("{} sizes, distance in powers of two", KINDS[d]);
+            rows.push(Row { before: None, after: None, change: Some(x), ..counted(what, "ratio", [0.0, x]) });
         }
     }
     rows

@@ -24,7 +24,7 @@ fn reason(trigger: &str, o: &Outcome, ranks: u64, run_s: f64) -> Option<&'static
         "P11" | "P13" => when(o.time_low_s < Some(0.01 * run_s), "they take less than 1 % of the run")
             .or(when(v("small") < v("low"), "requests of a stripe unit and more"))
             .or(when(v("low") < v("high"), "the first access after each open is not random")),
-        "P12" | "P14" => Some("the remaining case: fewer than 100 calls, or none in order"),
+        "P12" | "P14" => Some("its last case, which needs no condition: fewer than 100 calls, or none in order"),
         "P17" => {
             when(v("share") < 0.3 || v("time_s") < 1.0, "time of all ranks is added; less than 1 s or 30 % of a rank's")
         }

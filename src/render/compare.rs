@@ -262,7 +262,7 @@ fn value(x: Option<f64>, unit: &str) -> String {
 /// A row: `write period: 10.00 s to 20.00 s (2 times) (p < 0.001)`.
 pub(super) fn row(r: &Row) -> String {
     if r.before.is_none() && r.after.is_none() {
-        return r.what.clone();
+        return r.change.map_or_else(|| r.what.clone(), |x| format!("{}: {}", r.what, value(Some(x), &r.unit)));
     }
     let [before, after] = [r.before, r.after].map(|x| value(x, &r.unit));
     let times = r.before.zip(r.after).filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a);

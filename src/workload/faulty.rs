@@ -17,7 +17,7 @@ use crate::record::{FileId, Files, Op};
 /// The workload.
 pub(super) const WORKLOAD: Workload = Workload {
     name: "faulty",
-    about: "Writes in bursts, with one fault (--fault) for `iophase findings` to find",
+    about: "Writes in bursts, with at most one fault (--fault) for `iophase findings` to find",
     parameters: PARAMETERS,
     plan,
 };
