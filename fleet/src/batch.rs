@@ -1,13 +1,14 @@
-//! The driver: a list of logs to batches, batches to parts, and a marker for each that is whole.
+//! The driver: a list of logs to batches, batches to parts, and a commit for each that is whole.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use datafusion::arrow::array::{BooleanArray, StringArray};
 use datafusion::arrow::compute::filter_record_batch;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use crate::error::{Context, output, usage};
 use crate::extract::{Bounds, Hide, Settings};
 use crate::list::{LogRef, key_of};
 use crate::pool::{Program, Runner};
-use crate::store::{Identity, Marker, Store, key_at, keys_of, read_part, write_atomically};
+use crate::store::{Batch, Identity, Name, Store, key_at, keys_of, of_schema, read_part, write_atomically};
 use crate::tables::{Key, PartWriter, Parts, Status, all, host, write_batches};
 use iophase::Result;
 
@@ -29,8 +30,8 @@ const BATCHES: usize = 32;
 const BATCH_BYTES: u64 = 256 << 20;
 /// Bytes of a file that `compact` makes, at most.
 pub const FILE_BYTES: usize = 256 << 20;
-/// Time between two snapshots.
-pub(crate) const FOLD: Duration = Duration::from_secs(10);
+/// Time between two notes of the progress.
+pub(crate) const NOTE: Duration = Duration::from_secs(10);
 
 /// Which known logs are read again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -61,6 +62,8 @@ pub struct Options {
     pub retry: Retry,
     /// Read all logs again if the fleet was made with other options.
     pub rebuild: bool,
+    /// Delete the rows of logs in these folders that are gone.
+    pub delete: Vec<PathBuf>,
     /// This part of the batches: `i` of `n`, from 1.
     pub shard: (usize, usize),
     /// How workers are started.
@@ -91,7 +94,7 @@ pub struct Progress {
 pub(crate) struct Unit {
     pub logs: Vec<LogRef>,
     /// The batch that has the other rows, and the keys of it that no longer count.
-    old: Option<(Marker, HashSet<Key>)>,
+    old: Option<(Batch, HashSet<Key>)>,
 }
 
 impl Options {
@@ -110,6 +113,18 @@ impl Options {
         // of the key not even its hash is kept, but a code that it makes
         all.insert("anonymise".into(), s.hide.as_deref().map_or("none".to_owned(), |k| Hide::new(k).code("key")));
         all
+    }
+}
+
+impl Options {
+    /// Keys and paths of logs as the tables have them.
+    fn names(&self, logs: &[LogRef]) -> Vec<Name> {
+        let hide = self.settings.hide.as_deref().map(Hide::new);
+        let name = |log: &LogRef| {
+            let uri = log.path.display().to_string();
+            Name { key: log.key, uri: hide.as_ref().map_or_else(|| uri.clone(), |h| h.code(&uri)) }
+        };
+        logs.iter().map(name).collect()
     }
 }
 
@@ -164,12 +179,12 @@ pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn 
     Ok(progress)
 }
 
-/// Ends a run: its batches are in the snapshot.
+/// Ends a run: the tables have all its batches.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if that cannot be written.
 pub(crate) fn finish(store: &Store, progress: &Progress, watch: &mut dyn FnMut(&Progress)) -> Result<()> {
-    store.fold()?;
+    store.follow()?;
     write_progress(store, progress)?;
     watch(progress);
     Ok(())
@@ -177,17 +192,17 @@ pub(crate) fn finish(store: &Store, progress: &Progress, watch: &mut dyn FnMut(&
 
 /// The work for a list: batches of the sorted list that do not depend on what is done already, without the logs that are.
 fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit>> {
-    let (known, paths) = store.known()?;
-    let hide = options.settings.hide.as_deref().map(Hide::new);
-    let name = |log: &LogRef| {
-        let uri = log.path.display().to_string();
-        hide.as_ref().map_or_else(|| uri.clone(), |h| h.code(&uri))
+    let names = options.names(&logs);
+    let gone = |uri: &str| {
+        let path = Path::new(uri);
+        options.shard.0 == 1 && options.delete.iter().any(|folder| path.starts_with(folder)) && !path.exists()
     };
-    let mut markers: HashMap<String, Marker> = HashMap::new();
-    if !known.is_empty() {
-        markers.extend(store.batches()?.into_iter().map(|m| (m.id.clone(), m)));
-    }
+    let known = store.lookup(&names, &gone)?;
     let mut again: BTreeMap<String, (Vec<LogRef>, HashSet<Key>)> = BTreeMap::new();
+    for (key, old) in known.gone {
+        again.entry(old.batch).or_default().1.insert(key);
+    }
+    let names: HashMap<Key, String> = names.into_iter().map(|n| (n.key, n.uri)).collect();
     let mut units = Vec::new();
     for (i, chunk) in chunks(logs).into_iter().enumerate() {
         if i % options.shard.1 != options.shard.0 - 1 {
@@ -196,10 +211,13 @@ fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit
         let mut new = Vec::new();
         for log in chunk {
             // a log that changed replaces its earlier rows
-            let old = match known.get(&log.key) {
+            let old = match known.keys.get(&log.key) {
                 Some(k) if wanted(&k.status, options.retry) => Some((k, log.key)),
                 Some(_) => continue,
-                None => paths.get(&name(&log)).and_then(|key| Some((known.get(key)?, *key))),
+                None => {
+                    let key = names.get(&log.key).and_then(|uri| known.paths.get(uri));
+                    key.and_then(|key| Some((known.keys.get(key)?, *key)))
+                }
             };
             match old {
                 Some((k, key)) => {
@@ -214,14 +232,20 @@ fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit
             units.push(Unit { logs: new, old: None });
         }
     }
-    let rewritten = again.into_iter().filter_map(|(id, (logs, keys))| Some((markers.remove(&id)?, logs, keys)));
-    units.extend(rewritten.map(|(marker, logs, keys)| Unit { logs, old: Some((marker, keys)) }));
+    let mut batches: HashMap<String, Batch> = HashMap::new();
+    if !again.is_empty() {
+        batches.extend(store.batches()?.into_iter().map(|b| (b.id.clone(), b)));
+    }
+    let rewritten = again.into_iter().filter_map(|(id, (logs, keys))| Some((batches.remove(&id)?, logs, keys)));
+    units.extend(rewritten.map(|(batch, logs, keys)| Unit { logs, old: Some((batch, keys)) }));
     Ok(units)
 }
 
 fn wanted(status: &str, retry: Retry) -> bool {
     let is = |s: &Status| s.name() == status;
     match retry {
+        // that was a state of the list, and the log is back
+        _ if is(&Status::Vanished) => true,
         Retry::None => false,
         Retry::Timeout => is(&Status::Timeout),
         Retry::Bad => Status::ALL.iter().any(|s| is(s) && s.is_bad()),
@@ -247,8 +271,7 @@ fn chunks(logs: Vec<LogRef>) -> Vec<Vec<LogRef>> {
 }
 
 impl Unit {
-    /// Reads the logs and writes their rows: the marker of the batch, still to be committed. `each` gets true for a log that could
-    /// not be read.
+    /// Reads the logs and writes their rows: the batch, still to be committed. `each` gets true for a log that could not be read.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] if parts cannot be written, [`ErrorKind::Io`] if no worker can be started; those of `each`.
@@ -258,7 +281,7 @@ impl Unit {
         options: &Options,
         runner: &mut Runner<'_>,
         each: &mut dyn FnMut(bool) -> Result<()>,
-    ) -> Result<Marker> {
+    ) -> Result<Batch> {
         let begin = Instant::now();
         let id = self.id(options);
         let mut writer = PartWriter::new(folder, &id);
@@ -269,21 +292,51 @@ impl Unit {
             writer.push(rows)?;
             each(is_bad)
         })?;
-        let mut marker = Marker {
+        let mut batch = Batch {
+            id,
             parts: writer.finish()?,
             logs: self.logs.len() as u64,
             bad,
             worker: format!("{}:{}", host(), std::process::id()),
             version: env!("CARGO_PKG_VERSION").into(),
-            ..Marker::default()
+            ..Batch::default()
         };
         if let Some((old, dropped)) = &self.old {
-            keep_others(folder, old, dropped, &id, &mut marker)?;
-            marker.replaces = vec![old.id.clone()];
+            keep_others(folder, old, dropped, &mut batch)?;
+            batch.replaces = vec![old.id.clone()];
         }
-        marker.id = id;
-        marker.seconds = begin.elapsed().as_secs_f64();
-        Ok(marker)
+        batch.seconds = begin.elapsed().as_secs_f64();
+        Ok(batch)
+    }
+
+    /// Reads and commits the logs, without those that another run has committed meanwhile.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read) and [`Store::commit`].
+    pub(crate) fn settle(
+        self,
+        store: &Store,
+        options: &Options,
+        runner: &mut Runner<'_>,
+        each: &mut dyn FnMut(bool) -> Result<()>,
+    ) -> Result<()> {
+        let mut waiting = vec![self];
+        while let Some(mut unit) = waiting.pop() {
+            let (new, changed) = store.still_new(&options.names(&unit.logs))?;
+            if !changed {
+                unit.logs.retain(|log| new.contains(&log.key));
+                if unit.logs.is_empty() && unit.old.is_none() {
+                    continue;
+                }
+                let batch = unit.read(store.folder(), options, runner, each)?;
+                if store.commit(&batch, &options.names(&unit.logs))? {
+                    continue;
+                }
+                batch.parts.files().for_each(|path| _ = std::fs::remove_file(store.folder().join(path)));
+            }
+            waiting.extend(units(store, unit.logs, &Options { shard: (1, 1), ..options.clone() })?);
+        }
+        Ok(())
     }
 
     /// The name of a batch: the same for the same logs, options and version of the tables.
@@ -320,24 +373,23 @@ impl Work<'_> {
         loop {
             let next = self.units.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some(unit) = next.filter(|_| !self.stop.load(Relaxed)) else { return Ok(()) };
-            if let Err(e) = self.unit(&mut runner, &unit, &tell) {
+            if let Err(e) = self.unit(&mut runner, unit, &tell) {
                 self.stop.store(true, Relaxed);
                 return Err(e);
             }
         }
     }
 
-    fn unit(&self, runner: &mut Runner<'_>, unit: &Unit, tell: &Sender<Told>) -> Result<()> {
+    fn unit(&self, runner: &mut Runner<'_>, unit: Unit, tell: &Sender<Told>) -> Result<()> {
         let folder = self.store.folder();
-        let marker = unit.read(folder, self.options, runner, &mut |is_bad| {
+        unit.settle(self.store, self.options, runner, &mut |is_bad| {
             // nobody listens once the run has failed
             let _ = tell.send(is_bad);
             if self.stop.load(Relaxed) { Err(output(folder, "stopped: another batch failed")) } else { Ok(()) }
-        })?;
-        self.store.commit(&marker)
+        })
     }
 
-    /// Tells how far the run is until all threads have ended; writes the snapshot now and then.
+    /// Tells how far the run is until all threads have ended; notes it now and then.
     fn watch(
         &self,
         told: &Receiver<Told>,
@@ -345,7 +397,7 @@ impl Work<'_> {
         begin: Instant,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<Progress> {
-        let (mut shown, mut folded) = (begin, begin);
+        let (mut shown, mut noted) = (begin, begin);
         loop {
             let ended = match told.recv_timeout(Duration::from_millis(500)) {
                 Ok(bad) => {
@@ -365,10 +417,9 @@ impl Work<'_> {
                 shown = Instant::now();
                 watch(&p);
             }
-            if folded.elapsed() >= FOLD {
-                folded = Instant::now();
-                let written = self.store.fold().and_then(|_| write_progress(self.store, &p));
-                if let Err(e) = written {
+            if noted.elapsed() >= NOTE {
+                noted = Instant::now();
+                if let Err(e) = write_progress(self.store, &p) {
                     self.stop.store(true, Relaxed);
                     return Err(e);
                 }
@@ -378,25 +429,26 @@ impl Work<'_> {
 }
 
 /// Adds the rows of a batch that still count to a new one.
-fn keep_others(folder: &Path, old: &Marker, dropped: &HashSet<Key>, id: &str, marker: &mut Marker) -> Result<()> {
+fn keep_others(folder: &Path, old: &Batch, dropped: &HashSet<Key>, batch: &mut Batch) -> Result<()> {
     for table in all() {
-        for (n, (part, _)) in old.parts.0.get(table.name).into_iter().flatten().enumerate() {
-            let kept = read_part(&folder.join(part), None)?.map(|batch| {
-                let batch = batch?;
-                let keys = keys_of(&batch).ok_or_else(|| output(folder, "a part without keys"))?;
+        for (part, _) in old.parts.0.get(table.name).into_iter().flatten() {
+            let schema = table.schema();
+            let kept = read_part(&folder.join(part), None)?.map(|rows| {
+                let rows = of_schema(&rows?, &schema).or_output(folder)?;
+                let keys = keys_of(&rows).ok_or_else(|| output(folder, "a part without keys"))?;
                 let mask: BooleanArray =
-                    (0..batch.num_rows()).map(|i| Some(!dropped.contains(&key_at(&keys, i)))).collect();
-                filter_record_batch(&batch, &mask).or_output(folder)
+                    (0..rows.num_rows()).map(|i| Some(!dropped.contains(&key_at(&keys, i)))).collect();
+                filter_record_batch(&rows, &mask).or_output(folder)
             });
             let kept = kept.filter(|b| b.as_ref().map_or(true, |b| b.num_rows() > 0));
-            let made = write_batches(folder, &table, &format!("{id}-{n}"), kept, usize::MAX)?;
+            let made = write_batches(folder, &table, &batch.id, kept, usize::MAX)?;
             for (table, files) in made.0 {
-                marker.parts.0.entry(table).or_default().extend(files);
+                batch.parts.0.entry(table).or_default().extend(files);
             }
         }
     }
-    marker.logs += old.logs.saturating_sub(dropped.len() as u64);
-    marker.bad = bad_logs(folder, &marker.parts)?;
+    batch.logs += old.logs.saturating_sub(dropped.len() as u64);
+    batch.bad = bad_logs(folder, &batch.parts)?;
     Ok(())
 }
 
@@ -428,41 +480,45 @@ pub fn status(folder: &Path) -> Result<Option<Progress>> {
     Ok(text.and_then(|t| serde_json::from_str(&t).ok()))
 }
 
-/// Merges all batches of a fleet into few files, sorted by start time, and deletes what no batch has any more once it is older than
-/// `grace_s` seconds. Gives the number of files before and after.
+/// Merges all batches of a fleet into few files, sorted by start time, without the rows of jobs that started before `since`, and deletes files
+/// that have not counted for `grace_s` seconds. Gives the number of files before and after.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if files cannot be written, [`ErrorKind::Io`] if they cannot be read.
-pub fn compact(folder: &Path, grace_s: f64, most_bytes: usize) -> Result<(u64, u64)> {
-    let store = Store::open(folder)?;
-    store.known()?;
-    let old = store.batches()?;
-    let files = |m: &Marker| m.parts.files().count() as u64;
-    let before = old.iter().map(files).sum();
-    if old.len() > 1 {
+pub fn compact(folder: &Path, grace_s: f64, since: Option<DateTime<Utc>>, most_bytes: usize) -> Result<(u64, u64)> {
+    let store = Store::open(folder)?.with_tables()?;
+    store.follow()?;
+    let files = |batches: &[Batch]| batches.iter().map(|b| b.parts.files().count() as u64).sum();
+    let mut old = store.batches()?;
+    let before = files(&old);
+    while old.len() > 1 || (since.is_some() && !old.is_empty()) {
         let begin = Instant::now();
         let mut hash = Sha256::new();
-        old.iter().for_each(|m| hash.update(&m.id));
-        let id = key_of(hash).hex();
-        let mut marker = Marker {
-            logs: old.iter().map(|m| m.logs).sum(),
-            bad: old.iter().map(|m| m.bad).sum(),
+        old.iter().for_each(|b| hash.update(&b.id));
+        let mut batch = Batch {
+            id: key_of(hash).hex(),
             worker: format!("{}:{}", host(), std::process::id()),
             version: env!("CARGO_PKG_VERSION").into(),
-            ..Marker::default()
+            replaces: old.iter().map(|b| b.id.clone()).collect(),
+            same_rows: since.is_none(),
+            ..Batch::default()
         };
         for table in all() {
-            let sorted = crate::query::sorted(folder, &old, table.name)?;
-            marker.parts.0.extend(write_batches(folder, &table, &id, sorted, most_bytes)?.0);
+            let sorted = crate::query::sorted(folder, &old, table.name, since)?;
+            batch.parts.0.extend(write_batches(folder, &table, &batch.id, sorted, most_bytes)?.0);
         }
-        // what those replaced stays replaced
-        marker.replaces = old.iter().flat_map(|m| m.replaces.iter().chain([&m.id]).cloned()).collect();
-        (marker.id, marker.seconds) = (id, begin.elapsed().as_secs_f64());
-        store.commit(&marker)?;
+        batch.logs = batch.parts.0.get("logs").into_iter().flatten().map(|(_, rows)| rows).sum();
+        batch.bad = bad_logs(folder, &batch.parts)?;
+        batch.seconds = begin.elapsed().as_secs_f64();
+        if store.commit(&batch, &[])? {
+            break;
+        }
+        // another run has replaced a batch meanwhile
+        old = store.batches()?;
     }
-    let new = store.fold()?;
+    let after = files(&store.batches()?);
     store.sweep(grace_s)?;
-    Ok((before, new.iter().map(files).sum()))
+    Ok((before, after))
 }
 
 /// Reads `i/n` of `--shard`.

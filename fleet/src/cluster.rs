@@ -7,7 +7,6 @@
 //! Functions travel by name, so that client, scheduler and executors all have to know this one. Its name has the version of the
 //! program: mixed versions fail at planning, with the name.
 
-use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -30,7 +29,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{FOLD, Options, Plan, Progress, Retry, Unit, finish, write_progress};
+use crate::batch::{NOTE, Options, Plan, Progress, Retry, Unit, finish, write_progress};
 use crate::error::{Context, usage};
 use crate::extract::{Bounds, Settings};
 use crate::list::LogRef;
@@ -190,6 +189,8 @@ struct Shared {
     settings: Settings,
     bounds: Bounds,
     by_content: bool,
+    /// The commit of the table `logs` that the batches were planned at.
+    planned_at: u64,
 }
 
 impl Shared {
@@ -202,6 +203,7 @@ impl Shared {
             workers: 1,
             retry: Retry::None,
             rebuild: false,
+            delete: Vec::new(),
             shard: (1, 1),
             program: Program::this()?,
         })
@@ -212,7 +214,7 @@ impl Shared {
 struct WorkFolder(PathBuf);
 
 impl WorkFolder {
-    fn create(store: &Store, options: &Options, units: &[Unit]) -> Result<WorkFolder> {
+    fn create(store: &Store, options: &Options, planned_at: u64, units: &[Unit]) -> Result<WorkFolder> {
         let all = store.folder().join("_work");
         let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros();
         let folder = all.join(format!("{}-{}-{since}", host(), std::process::id()));
@@ -225,6 +227,7 @@ impl WorkFolder {
             settings: options.settings.clone(),
             bounds: options.bounds.clone(),
             by_content: options.by_content,
+            planned_at,
         };
         let path = made.0.join("options.json");
         let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
@@ -283,28 +286,27 @@ pub fn run(
 ) -> Result<Progress> {
     let folder = std::path::absolute(folder).or_output(folder)?;
     let Plan { store, units, begin, mut progress } = Plan::of(&folder, logs, options)?;
+    let planned_at = store.version()?;
     if !units.is_empty() {
-        let work = WorkFolder::create(&store, options, &units)?;
+        let work = WorkFolder::create(&store, options, planned_at, &units)?;
         let runtime = runtime()?;
-        let mut seen = Seen::new(&units, options);
+        let mut seen = Seen(planned_at);
         loop {
-            let before = seen.0.len();
+            let before = seen.0;
             let asked = runtime.spawn(ask(scheduler.to_owned(), work.0.clone(), units.len().min(TASKS)));
-            let mut folded = Instant::now();
+            let mut noted = Instant::now();
             while !asked.is_finished() {
                 std::thread::sleep(Duration::from_millis(100));
                 seen.count(&store, &mut progress)?;
                 progress.seconds = begin.elapsed().as_secs_f64();
                 watch(&progress);
-                if folded.elapsed() >= FOLD {
-                    folded = Instant::now();
-                    store.fold()?;
+                if noted.elapsed() >= NOTE {
+                    noted = Instant::now();
                     write_progress(&store, &progress)?;
                 }
             }
             let answer = runtime.block_on(asked).map_err(|e| failed("the cluster", e))?;
             // what was committed counts, whatever came then
-            store.fold()?;
             seen.count(&store, &mut progress)?;
             match answer {
                 Ok(sums) => {
@@ -312,7 +314,7 @@ pub fn run(
                     break;
                 }
                 // an executor was lost with its answers, or a scheduler that is back; the batches that were done are not done again
-                Err(e) if e.kind() == ErrorKind::Io && seen.0.len() < before => {}
+                Err(e) if e.kind() == ErrorKind::Io && seen.0 > before => {}
                 Err(e) => return Err(e.remedy("run the same command again: it goes on where it stopped")),
             }
         }
@@ -323,20 +325,15 @@ pub fn run(
     Ok(progress)
 }
 
-/// The batches of a run whose markers were not there yet.
-struct Seen(HashMap<String, u64>);
+/// The last commit that was counted.
+struct Seen(u64);
 
 impl Seen {
-    fn new(units: &[Unit], options: &Options) -> Seen {
-        Seen(units.iter().map(|u| (u.id(options), u.logs.len() as u64)).collect())
-    }
-
     fn count(&mut self, store: &Store, progress: &mut Progress) -> Result<()> {
-        let ids: HashSet<String> = store.marker_ids()?.into_iter().collect();
-        let done: Vec<String> = self.0.keys().filter(|id| ids.contains(*id)).cloned().collect();
-        for id in done {
-            progress.read += self.0.remove(&id).unwrap_or(0);
-            progress.bad += store.marker(&id).map_or(0, |m| m.bad);
+        for (version, batch) in store.batches_since(self.0)? {
+            progress.read += batch.logs;
+            progress.bad += batch.bad;
+            self.0 = version;
         }
         Ok(())
     }
@@ -470,20 +467,15 @@ impl Done {
         let shared: Shared = serde_json::from_slice(&fs::read(&path).or_input(&path)?).or_input(&path)?;
         let unit: Unit = serde_json::from_str(batch).or_input(&path)?;
         let folder = work.parent().and_then(Path::parent).ok_or_else(|| usage("no folder of a run"))?;
-        let options = shared.options()?;
         let store = Store::open(folder)?;
-        // by a task whose answer was lost, or for a driver that is gone
-        if let Some(marker) = store.marker(&unit.id(&options)) {
-            (self.logs, self.bad) = (marker.logs as i64, marker.bad as i64);
-            return Ok(());
-        }
+        store.looked_at(shared.planned_at)?;
+        let options = shared.options()?;
         let mut runner = Runner::new(&options.program, &options.settings, &options.bounds)?;
-        let marker = unit.read(folder, &options, &mut runner, &mut |is_bad| {
+        unit.settle(&store, &options, &mut runner, &mut |is_bad| {
             self.logs += 1;
             self.bad += i64::from(is_bad);
             Ok(())
-        })?;
-        store.commit(&marker)
+        })
     }
 }
 

@@ -2,12 +2,14 @@
 //! the file system is busy, what got slower.
 //!
 //! Rooms, from the ground up: `tables` the columns, `list` inputs to logs, `extract` one log to its rows (iophase only), `pool`
-//! worker processes, `batch` work units, parts and markers, `cluster` (a feature) the same on many machines, `query` SQL and named questions, `page` one HTML page. The program is
-//! in `main.rs` and `cli`.
+//! worker processes, `delta` and `store` the tables and what they hold, `batch` work units and parts, `cluster` (a feature) the same on many machines,
+//! `query` SQL and named questions, `page` one HTML page. The program is in `main.rs` and `cli`.
 
 pub mod batch;
 #[cfg(feature = "cluster")]
 pub mod cluster;
+pub mod convert;
+mod delta;
 mod error;
 pub mod extract;
 pub mod forecast;

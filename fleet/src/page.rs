@@ -344,11 +344,12 @@ fn table(h: &mut Html, id: &str, title: &str, answer: &Answer, with_user: bool) 
 fn provenance(h: &mut Html, fleet: &Fleet, folder: &Path, with_user: bool) -> Result<()> {
     let store = Store::open(folder)?;
     let batches = store.batches()?;
+    let versions = store.batches_since(0)?;
     let logs = fleet.sql("select count(*) as n from logs")?.numbers("n")?;
     let lead = "What the tables were made of; `iophase fleet sql` asks them anything else.";
     section(h, "provenance", "Data", lead, |h| {
         h.open("dl", &[]);
-        let versions: std::collections::BTreeSet<&str> = batches.iter().map(|m| m.version.as_str()).collect();
+        let versions: std::collections::BTreeSet<&str> = versions.iter().map(|(_, b)| b.version.as_str()).collect();
         let mut facts = vec![
             ("Logs".to_owned(), html::grouped(logs.into_iter().flatten().sum())),
             (

@@ -25,7 +25,7 @@ use datafusion::scalar::ScalarValue;
 use futures::StreamExt;
 
 use crate::error::{Context, input, output, usage};
-use crate::store::{Marker, Store};
+use crate::store::{Batch, Store};
 use crate::tables::{Description, all};
 use iophase::{Error, ErrorKind, Result};
 
@@ -128,8 +128,7 @@ impl Fleet {
     /// # Errors
     /// [`ErrorKind::Io`] if the folder is no fleet or cannot be read.
     pub fn open(folder: &Path, threads: usize) -> Result<Fleet> {
-        let batches = Store::open(folder)?.batches()?;
-        Fleet::of(folder, &batches, threads)
+        Fleet::of(folder, &current(folder)?, threads)
     }
 
     /// Opens a fleet whose questions a session of a cluster answers, once `connect` has made it from its configuration.
@@ -139,14 +138,14 @@ impl Fleet {
         config: SessionConfig,
         connect: impl AsyncFnOnce(SessionConfig) -> Result<SessionContext>,
     ) -> Result<Fleet> {
-        let batches = Store::open(folder)?.batches()?;
+        let batches = current(folder)?;
         let runtime = runtime(0)?;
         let context = runtime.block_on(connect(configured(config)))?;
         register_all(&context, folder, &batches)?;
         Ok(Fleet { context, runtime, memory: MEMORY })
     }
 
-    fn of(folder: &Path, batches: &[Marker], threads: usize) -> Result<Fleet> {
+    fn of(folder: &Path, batches: &[Batch], threads: usize) -> Result<Fleet> {
         let runtime = runtime(threads)?;
         let mut config = configured(SessionConfig::new().with_information_schema(true));
         if threads > 0 {
@@ -241,7 +240,7 @@ fn configured(mut config: SessionConfig) -> SessionConfig {
     config
 }
 
-fn register_all(context: &SessionContext, folder: &Path, batches: &[Marker]) -> Result<()> {
+fn register_all(context: &SessionContext, folder: &Path, batches: &[Batch]) -> Result<()> {
     for table in all() {
         let parts = batches.iter().filter_map(|m| m.parts.0.get(table.name)).flatten();
         let files: Vec<String> = parts.map(|(path, _)| folder.join(path).display().to_string()).collect();
@@ -265,17 +264,29 @@ fn register(context: &SessionContext, table: &Description, files: &[String]) -> 
     context.register_table(table.name, Arc::new(listing)).map(|_| ()).map_err(failed)
 }
 
-/// The rows of a table of some batches in the order of their start, for `compact`.
+/// The batches of a fleet. If a run was killed between two tables, the later ones follow first, unless this user may only read.
+fn current(folder: &Path) -> Result<Vec<Batch>> {
+    let store = Store::open(folder)?;
+    match store.follow() {
+        Err(e) if e.kind() != ErrorKind::Output => return Err(e),
+        _ => {}
+    }
+    store.batches()
+}
+
+/// The rows of a table of some batches in the order of their start, for `compact`; without those of jobs that started before `since`.
 ///
 /// # Errors
 /// [`ErrorKind::Io`] if a part cannot be read.
 pub fn sorted(
     folder: &Path,
-    batches: &[Marker],
+    batches: &[Batch],
     table: &str,
+    since: Option<DateTime<Utc>>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
     let fleet = Fleet::of(folder, batches, 1)?;
-    let sql = format!("select * from {table} order by start_time, log_key");
+    let kept = since.map(|t| format!("where start_time is null or start_time >= timestamp '{}'", t.to_rfc3339()));
+    let sql = format!("select * from {table} {} order by start_time, log_key", kept.unwrap_or_default());
     let mut stream = fleet
         .runtime
         .block_on(async { fleet.context.sql(&sql).await?.execute_stream().await })

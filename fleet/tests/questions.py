@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Answers of the named questions by pandas, compared with those of the program.
 
-usage: questions.py FLEET ANSWERS     ANSWERS: a folder with NAME.csv of each question. Ends with 77 if pandas is missing.
+usage: questions.py FLEET ANSWERS     ANSWERS: a folder with NAME.csv of each question. Ends with 77 if pandas or deltalake is missing.
 """
-import json, math, os, sys
+import math, os, sys
 
 try:
     import pandas as pd
-    import pyarrow.parquet as pq
+    from deltalake import DeltaTable
 except ImportError as e:
     print(e)
     sys.exit(77)
@@ -16,10 +16,7 @@ fleet, answers = sys.argv[1:]
 
 
 def table(name):
-    batches = json.load(open(os.path.join(fleet, "_snapshot.json")))["batches"]
-    parts = [p for b in batches for p, _ in b["parts"].get(name, [])]
-    t = pd.concat([pq.read_table(os.path.join(fleet, p), partitioning=None).to_pandas() for p in parts], ignore_index=True)
-    return t
+    return DeltaTable(os.path.join(fleet, name)).to_pandas()
 
 
 logs, signals, bursts, minutes, files, findings = (table(n) for n in "logs signals bursts minutes files findings".split())
@@ -32,7 +29,7 @@ def top_users():
     lost = findings[findings.lost_s > 0].assign(c=lambda f: f.lost_s * f.ranks).groupby(["user_id", "code"]).c.sum().reset_index()
     worst = lost.sort_values(["c", "code"], ascending=[False, True]).drop_duplicates("user_id").set_index("user_id").code
     out["worst_finding"] = out.user_id.map(worst)
-    return out.sort_values(["io_core_hours", "user_id"], ascending=[False, True]).head(20)
+    return out.assign(rounded=out.io_core_hours.round(9)).sort_values(["rounded", "user_id"], ascending=[False, True]).drop(columns="rounded").head(20)
 
 
 def top_findings():

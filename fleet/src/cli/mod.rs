@@ -13,7 +13,7 @@ use iophase::Result;
 #[cfg(feature = "cluster")]
 use iophase_fleet::cluster;
 use iophase_fleet::query::{self, Fleet, Format};
-use iophase_fleet::{batch, forecast, make_logs, page, regressions, tables, worker};
+use iophase_fleet::{batch, convert, forecast, make_logs, page, regressions, tables, worker};
 
 /// Reads many I/O logs into Parquet tables, and answers questions over all of them.
 #[derive(Debug, Parser)]
@@ -95,6 +95,15 @@ enum Command {
         /// Seconds for which files that are no longer part of the fleet stay, for queries that run
         #[arg(long, default_value_t = 600.0, value_name = "SECONDS")]
         grace: f64,
+        /// Delete the rows of jobs that started more days ago
+        #[arg(long, value_name = "DAYS")]
+        keep_days: Option<u32>,
+    },
+    /// A fleet of an earlier form becomes one of Delta tables; its files stay
+    Convert {
+        /// Folder of the fleet
+        #[arg(value_hint = ValueHint::DirPath)]
+        fleet: PathBuf,
     },
     /// The tables and their columns
     Schema {
@@ -180,8 +189,14 @@ fn answer(command: &Command) -> Result<()> {
         }
         Command::Forecast(a) => output::print(&forecast::run(a)?),
         Command::Regressions(a) => output::print(&regressions::run(a)?),
-        Command::Compact { fleet, grace } => {
-            let (before, after) = batch::compact(fleet, *grace, batch::FILE_BYTES)?;
+        Command::Convert { fleet } => {
+            let batches = convert::convert(fleet)?;
+            output::message(&format!("{batches} batches converted"));
+            Ok(())
+        }
+        Command::Compact { fleet, grace, keep_days } => {
+            let since = keep_days.map(|days| Utc::now() - chrono::Duration::days(days.into()));
+            let (before, after) = batch::compact(fleet, *grace, since, batch::FILE_BYTES)?;
             output::message(&format!("{before} files before, {after} now"));
             Ok(())
         }

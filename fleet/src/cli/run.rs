@@ -57,6 +57,9 @@ pub struct RunArgs {
     /// Read all logs again
     #[arg(long)]
     pub rebuild: bool,
+    /// Delete the rows of logs that are gone from the folders LOGS
+    #[arg(long, conflicts_with_all = ["anonymise", "rebuild"])]
+    pub delete: bool,
     /// Part i of n of the logs, for a job array
     #[arg(long, value_name = "I/N", default_value = "1/1", value_parser = batch::shard)]
     pub shard: (usize, usize),
@@ -140,6 +143,13 @@ fn options(a: &RunArgs) -> Result<Options> {
         workers: a.workers.unwrap_or(cores),
         retry: a.retry,
         rebuild: a.rebuild,
+        delete: a
+            .logs
+            .iter()
+            .filter(|p| a.delete && p.is_dir())
+            .map(std::path::absolute)
+            .collect::<Result<_, _>>()
+            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))?,
         shard: a.shard,
         program: Program::this()?,
     })

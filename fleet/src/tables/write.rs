@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::UNIX_EPOCH;
 
 use chrono::Datelike;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -12,12 +13,14 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::metadata::KeyValue;
 use datafusion::parquet::file::properties::WriterProperties;
+use sha2::{Digest, Sha256};
 
 use super::{
     BurstRow, Common, Description, FileRow, FindingRow, LayerRow, LogRow, LogRows, MinuteRow, PatternRow, PeriodRow,
     SCHEMA_VERSION, SignalRow, Table, Time, arrays,
 };
 use crate::error::{Context, output};
+use crate::list::key_of;
 use iophase::Result;
 
 /// Rows of a row group.
@@ -139,7 +142,7 @@ impl<T: Table> Waiting<T> {
         let rows: Vec<(&Common, &T)> = self.rows.iter().map(|(c, r)| (c.as_ref(), r)).collect();
         let batch = RecordBatch::try_new(table.schema(), arrays(&rows)).map_err(|e| output(place.folder, e))?;
         if self.part.is_none() {
-            self.part = Some(Part::create(part_path(place.folder, T::NAME, place.month, place.batch), &table)?);
+            self.part = Some(Part::create(part_path(place.folder, T::NAME, place.month, place.stem), &table)?);
         }
         if let Some(part) = &mut self.part {
             part.write(&batch)?;
@@ -161,7 +164,7 @@ impl<T: Table> Waiting<T> {
 struct Place<'a> {
     folder: &'a Path,
     month: &'a str,
-    batch: &'a str,
+    stem: &'a str,
 }
 
 /// The tables of one month.
@@ -198,13 +201,14 @@ impl Parts {
 pub struct PartWriter {
     folder: PathBuf,
     batch: String,
+    stem: String,
     months: BTreeMap<String, Month>,
 }
 
 impl PartWriter {
-    /// A writer of parts called after `batch` in a fleet's folder.
+    /// A writer of parts of a batch in a fleet's folder.
     pub fn new(folder: &Path, batch: &str) -> PartWriter {
-        PartWriter { folder: folder.into(), batch: batch.into(), months: BTreeMap::new() }
+        PartWriter { folder: folder.into(), batch: batch.into(), stem: unique(batch), months: BTreeMap::new() }
     }
 
     /// Adds the rows of a log.
@@ -214,7 +218,7 @@ impl PartWriter {
     pub fn push(&mut self, rows: LogRows) -> Result<()> {
         let name = month_of(rows.common.start_time);
         let month = self.months.entry(name.clone()).or_default();
-        let place = Place { folder: &self.folder, month: &name, batch: &self.batch };
+        let place = Place { folder: &self.folder, month: &name, stem: &self.stem };
         let common = Arc::new(rows.common);
         let log = LogRow { batch: Some(self.batch.clone()), ..rows.log };
         month.logs.push(&common, vec![log], &place)?;
@@ -235,7 +239,7 @@ impl PartWriter {
     pub fn finish(self) -> Result<Parts> {
         let mut made = Parts::default();
         for (month, m) in self.months {
-            let place = Place { folder: &self.folder, month: &month, batch: &self.batch };
+            let place = Place { folder: &self.folder, month: &month, stem: &self.stem };
             m.logs.finish(&place, &mut made)?;
             m.signals.finish(&place, &mut made)?;
             m.periods.finish(&place, &mut made)?;
@@ -250,26 +254,25 @@ impl PartWriter {
     }
 }
 
-/// Writes ready batches of rows of one table, as `compact` has them: at most `most_bytes` a file.
+/// Writes ready rows of one table for a batch, as `compact` has them: at most `most_bytes` a file.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if a file cannot be written.
 pub fn write_batches(
     folder: &Path,
     table: &Description,
-    stem: &str,
+    batch: &str,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     most_bytes: usize,
 ) -> Result<Parts> {
     let mut made = Parts::default();
     let mut part: Option<Part> = None;
-    for (i, batch) in batches.enumerate() {
-        let batch = batch?;
+    for rows in batches {
         let mut open = match part.take() {
             Some(p) => p,
-            None => Part::create(folder.join(table.name).join(format!("month=all/part-{stem}-{i}.parquet")), table)?,
+            None => Part::create(part_path(folder, table.name, "all", &unique(batch)), table)?,
         };
-        open.write(&batch)?;
+        open.write(&rows?)?;
         if open.bytes() >= most_bytes {
             let (path, rows) = open.finish()?;
             made.add(table.name, folder, &path, rows);
@@ -284,8 +287,16 @@ pub fn write_batches(
     Ok(made)
 }
 
-fn part_path(folder: &Path, table: &str, month: &str, batch: &str) -> PathBuf {
-    folder.join(table).join(format!("month={month}")).join(format!("part-{batch}.parquet"))
+fn part_path(folder: &Path, table: &str, month: &str, stem: &str) -> PathBuf {
+    folder.join(table).join(format!("month={month}")).join(format!("part-{stem}.parquet"))
+}
+
+/// A stem for the files of a batch that no other run gives them: two runs may make the same batch, of which one counts.
+fn unique(batch: &str) -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let since = UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+    let run = format!("{} {} {since} {}", host(), std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+    format!("{batch}-{}", &key_of(Sha256::new().chain_update(run)).hex()[..8])
 }
 
 /// `2026-01` in UTC; `unknown` without a time that can be one of a job (1970 to 9999).

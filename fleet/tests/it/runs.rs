@@ -65,7 +65,7 @@ fn compacting_and_trying_again_keep_the_rows() {
     compact();
     assert_same(&whole, &late, "compacted");
     let files = |table: &str| {
-        let months = std::fs::read_dir(late.join(table)).unwrap().flatten();
+        let months = std::fs::read_dir(late.join(table)).unwrap().flatten().filter(|m| m.file_name() != "_delta_log");
         months.flat_map(|m| std::fs::read_dir(m.path()).unwrap()).count()
     };
     assert_eq!((files("logs"), files("signals")), (1, 1), "what no batch has is deleted");
@@ -134,9 +134,8 @@ fn a_folder_that_vanishes_ends_the_run_and_the_next_goes_on() {
     make(&logs, 400, 0.0, 13);
     run(0, &logs, &whole, &[]);
     let mut running = program().arg(&logs).arg("-o").arg(&fleet).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    // a batch counts once its marker has its name: before, it is a draft
-    let is_marker = |e: std::io::Result<std::fs::DirEntry>| e.unwrap().path().extension().is_some_and(|x| x == "json");
-    let has_batch = || std::fs::read_dir(fleet.join("_done")).is_ok_and(|mut entries| entries.any(is_marker));
+    // the first commit makes the table
+    let has_batch = || fleet.join("logs/_delta_log/00000000000000000001.json").is_file();
     while !has_batch() && running.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
@@ -151,12 +150,15 @@ fn a_folder_that_vanishes_ends_the_run_and_the_next_goes_on() {
     let told = run(0, &logs, &fleet, &[]);
     assert!(!told.contains(" 0 known"), "{told}");
     assert_same(&fleet, &whole, "after the folder came back");
-    // logs that vanish after they were listed have rows that say so
-    let list = t.path().join("list");
-    std::fs::write(&list, format!("{}\n", t.path().join("gone/x.darshan").display())).unwrap();
-    run(3, &source("stable"), &t.path().join("more"), &["--manifest", list.to_str().unwrap()]);
-    let rows = cells(&t.path().join("more"), "select status, reason from logs where status <> 'ok'");
-    assert_eq!(rows[0][0], "vanished", "{rows:?}");
+    // logs that vanish after they were listed have rows that say so, and are read once they are back
+    let (list, gone, more) = (t.path().join("list"), t.path().join("x.darshan"), t.path().join("more"));
+    std::fs::write(&list, format!("{}\n", gone.display())).unwrap();
+    run(3, &source("stable"), &more, &["--manifest", list.to_str().unwrap()]);
+    let status = || cells(&more, "select status from logs order by uri").concat();
+    assert!(status().contains(&"vanished".to_owned()), "{:?}", status());
+    std::fs::copy(source("change"), &gone).unwrap();
+    run(0, &source("stable"), &more, &["--manifest", list.to_str().unwrap()]);
+    assert_eq!(status(), ["ok", "ok"]);
 }
 
 #[test]
@@ -209,4 +211,89 @@ fn one_file_has_a_row_for_each_signal_and_each_bad_log() {
     let rows: usize = iophase_fleet::store::read_part(&file, None).unwrap().map(|b| b.unwrap().num_rows()).sum();
     assert_eq!(expected, [[rows.to_string()]]);
     assert_eq!(std::fs::read_dir(t.path()).unwrap().count(), 3, "the folder it was made in is gone");
+}
+
+#[test]
+fn runs_at_the_same_time_have_each_log_once() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole) = (t.path().join("logs"), t.path().join("whole"));
+    make(&logs.join("a"), 120, 0.0, 14);
+    make(&logs.join("b"), 80, 0.0, 15);
+    run(0, &logs, &whole, &[]);
+    for drivers in [2, 5, 10] {
+        let fleet = t.path().join(format!("fleet{drivers}"));
+        // lists that overlap, cut into other batches
+        let lists = ["", "a", "b"];
+        let start = |i: usize| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_iophase-fleet"));
+            command.args(["-q", "--workers", "1"]).arg(logs.join(lists[i % 3])).arg("-o").arg(&fleet);
+            command.stderr(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let running: Vec<_> = (0..drivers).map(start).collect();
+        for process in running {
+            let out = process.wait_with_output().unwrap();
+            assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+        }
+        assert_same(&whole, &fleet, &format!("{drivers} drivers"));
+        assert!(run(0, &logs, &fleet, &[]).contains("200 known, 0 read"));
+    }
+}
+
+/// The fleet as an earlier version left it: batches in files beside the tables.
+fn as_before(fleet: &std::path::Path) {
+    let batches = iophase_fleet::store::Store::open(fleet).unwrap().batches().unwrap();
+    for table in iophase_fleet::tables::all() {
+        std::fs::remove_dir_all(fleet.join(table.name).join("_delta_log")).unwrap();
+    }
+    let (first, rest) = batches.split_first().unwrap();
+    std::fs::create_dir(fleet.join("_done")).unwrap();
+    for batch in rest {
+        let path = fleet.join("_done").join(&batch.id).with_extension("json");
+        std::fs::write(path, serde_json::to_vec(batch).unwrap()).unwrap();
+    }
+    let snapshot = serde_json::json!({ "schema": "iophase.fleet.v1", "logs": 0, "bad": 0, "batches": [first] });
+    std::fs::write(fleet.join("_snapshot.json"), snapshot.to_string()).unwrap();
+}
+
+#[test]
+fn a_fleet_of_an_earlier_form_is_converted_by_one_command() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet) = (t.path().join("logs"), t.path().join("fleet"));
+    make(&logs, 150, 0.1, 16);
+    run(3, &logs, &fleet, &[]);
+    let before = dump(&fleet);
+    as_before(&fleet);
+    let refused = run(3, &logs, &fleet, &[]);
+    assert!(refused.contains("earlier form") && refused.contains("iophase fleet convert"), "{refused}");
+    for _ in 0..2 {
+        let out = Command::new(env!("CARGO_BIN_EXE_iophase-fleet")).arg("convert").arg(&fleet).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        assert_eq!(dump(&fleet), before);
+    }
+    assert!(run(0, &logs, &fleet, &[]).contains("150 known, 0 read"));
+}
+
+#[test]
+fn rows_of_logs_that_are_gone_and_of_old_jobs_are_deleted_on_request() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet) = (t.path().join("logs"), t.path().join("fleet"));
+    make(&logs, 90, 0.0, 17);
+    run(0, &logs, &fleet, &[]);
+    let paths = cells(&fleet, "select uri from logs order by uri limit 30").concat();
+    paths.iter().for_each(|p| std::fs::remove_file(p).unwrap());
+    run(0, &logs, &fleet, &[]);
+    assert_eq!(cells(&fleet, "select count(*) from logs"), [["90"]]);
+    run(0, &logs, &fleet, &["--delete"]);
+    let once = t.path().join("once");
+    run(0, &logs, &once, &[]);
+    assert_same(&once, &fleet, "deleted");
+    // jobs of January 2026, and one that has just started
+    let new = crate::common::printed(chrono::Utc::now().timestamp() as u64);
+    std::fs::write(t.path().join("new.darshan"), new).unwrap();
+    run(0, &t.path().join("new.darshan"), &fleet, &[]);
+    let arguments = ["compact", "--keep-days", "7", "--grace", "0"];
+    let out = Command::new(env!("CARGO_BIN_EXE_iophase-fleet")).args(arguments).arg(&fleet).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(cells(&fleet, "select count(*), count(distinct log_key) from logs"), [["1", "1"]]);
+    assert_eq!(cells(&fleet, "select count(distinct log_key) from signals"), [["1"]]);
 }
