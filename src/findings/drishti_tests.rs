@@ -18,9 +18,10 @@ fn reason(trigger: &str, o: &Outcome, ranks: u64, run_s: f64) -> Option<&'static
         "P05" | "P06" | "P15" | "P16" => when(v("low") < v("high"), "requests of exactly 1 MiB are not small"),
         "P08" => when(v("of") == 0.0, "no file of at least 4 stripe units")
             .or(when(v("unaligned") <= 0.1 * v("of"), "only requests to small files are unaligned")),
-        "P09" | "P10" => {
-            when(v("low") < 0.1 * v("of") || v("low") < 16e6, "Drishti's test is inverted: it fires if the highest offset exceeds the bytes")
-        }
+        "P09" | "P10" => when(
+            v("low") < 0.1 * v("of") || v("low") < 16e6,
+            "Drishti's test is inverted: it fires if the highest offset exceeds the bytes",
+        ),
         "P11" | "P13" => when(o.time_low_s < Some(0.01 * run_s), "they take less than 1 % of the run")
             .or(when(v("small") < v("low"), "requests of a stripe unit and more"))
             .or(when(v("low") < v("high"), "the first access after each open is not random")),
