@@ -701,7 +701,8 @@ def compare(
         time_step: Interval between rows that have no time, in seconds [default: 1].
         match: How the picture pairs the ranks of the two runs: `rank` (By rank number), `size` (By the order of their
             bytes), `time` (By the order of their time in I/O).
-        config: TOML file: thresholds in [compare] and, for findings, in [CODE]; the machine in [system] and [[mount]].
+        config: TOML file. [compare]: thresholds of the comparison; [CODE], e.g. [IOP-POSIX-002]: thresholds of a
+            finding; [system] and [[mount]]: the machine.
         threads: Number of threads, at most 1024 [default: one per core].
         progress: True for a line on standard error, or a function of the bytes done and to do.
 

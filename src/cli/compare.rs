@@ -38,10 +38,11 @@ pub struct CompareArgs {
     /// How the picture pairs the ranks of the two runs
     #[arg(long = "match", value_enum, default_value_t = MatchArg::Rank)]
     pub matching: MatchArg,
-    /// TOML file: thresholds in [compare] and, for findings, in [CODE]; the machine in [system] and [[mount]]
+    /// TOML file. [compare]: thresholds of the comparison; [CODE], e.g. [IOP-POSIX-002]: thresholds of a finding; [system] and
+    /// [[mount]]: the machine
     #[arg(long, visible_alias = "thresholds", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Exit with code 1 if AFTER is slower: 'slower', or by more than a share of the I/O time, e.g. 'slower>10%'
+    /// Exit with code 1 if the verdict is slower ('slower'), or slower by more than a share of the I/O time of BEFORE (e.g. 'slower>10%')
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
     /// Number of threads, at most 1024 [default: one per core]

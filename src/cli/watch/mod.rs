@@ -34,7 +34,7 @@ pub struct WatchArgs {
     /// Samples per second
     #[arg(help_heading = "Samples", long, value_name = "HZ", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
     rate: u32,
-    /// Counters to read
+    /// What to count: bytes moved by calls, also through pipes and from the cache (calls), or bytes of storage (storage)
     #[arg(help_heading = "Samples", long, value_enum, default_value_t = CountArg::Calls)]
     count: CountArg,
     /// One rank for each process that moves bytes, in the order of their first transfer, instead of a single rank
