@@ -322,14 +322,19 @@ impl Unit {
     ) -> Result<()> {
         let mut waiting = vec![self];
         while let Some(mut unit) = waiting.pop() {
-            let (new, changed) = store.still_new(&options.names(&unit.logs))?;
+            // logs that are read again belong to a batch, which has to be there at the commit
+            let mut names = if unit.old.is_some() { Vec::new() } else { options.names(&unit.logs) };
+            let (new, changed) = store.still_new(&names)?;
             if !changed {
-                unit.logs.retain(|log| new.contains(&log.key));
-                if unit.logs.is_empty() && unit.old.is_none() {
-                    continue;
+                if unit.old.is_none() {
+                    unit.logs.retain(|log| new.contains(&log.key));
+                    names.retain(|log| new.contains(&log.key));
+                    if unit.logs.is_empty() {
+                        continue;
+                    }
                 }
                 let batch = unit.read(store.folder(), options, runner, each)?;
-                if store.commit(&batch, &options.names(&unit.logs))? {
+                if store.commit(&batch, &names)? {
                     continue;
                 }
                 batch.parts.files().for_each(|path| _ = std::fs::remove_file(store.folder().join(path)));

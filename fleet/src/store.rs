@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,9 +17,11 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::delta::{Change, DataFile, DeltaLog};
 use crate::error::{Context, input, usage};
+use crate::list::key_of;
 use crate::tables::{Key, Parts, SCHEMA_VERSION, all, temporary};
 use iophase::Result;
 
@@ -93,10 +94,13 @@ pub(crate) struct Lookup {
 #[derive(Default)]
 struct State {
     tables: BTreeMap<&'static str, DeltaLog>,
+    /// Work was planned with what the tables had.
+    planned: bool,
     /// Files of `logs` that were looked at.
     seen: HashSet<String>,
     keys: HashSet<Key>,
-    paths: HashSet<u64>,
+    /// Hashes of their paths.
+    paths: HashSet<Key>,
 }
 
 /// The folder of a fleet.
@@ -207,17 +211,17 @@ impl Store {
         Ok(state.tables.entry(name).or_insert(table))
     }
 
-    /// Commits a batch whose parts are written, unless a log of it is in the tables by now or a batch that it replaces is not: then
-    /// gives false.
+    /// Commits a batch whose parts are written, unless one of `new`, its logs that no table had, is in the tables by now or a batch that
+    /// it replaces is not: then gives false.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](iophase::ErrorKind::Output).
-    pub(crate) fn commit(&self, batch: &Batch, logs: &[Name]) -> Result<bool> {
+    pub(crate) fn commit(&self, batch: &Batch, new: &[Name]) -> Result<bool> {
         let mut state = self.state();
         loop {
             // the commit is made on the files that were looked at, or not at all
-            let files = self.look(&mut state)?;
-            if logs.iter().any(|log| state.has(log)) {
+            let files = if new.is_empty() { self.table(&mut state, "logs")?.files()? } else { self.look(&mut state)? };
+            if new.iter().any(|log| state.has(log)) {
                 return Ok(false);
             }
             let active: HashSet<&str> = files.iter().map(|f| batch_of(&f.path)).collect();
@@ -315,13 +319,14 @@ impl Store {
     }
 
     /// Looks for the logs of a list in the tables; `gone` takes paths of logs that are not in the list. What comes into the tables
-    /// later is in [`has`](Self::has).
+    /// later is known to [`still_new`](Self::still_new).
     ///
     /// # Errors
     /// [`ErrorKind::Io`](iophase::ErrorKind::Io) if a part cannot be read.
     pub(crate) fn lookup(&self, logs: &[Name], gone: &dyn Fn(&str) -> bool) -> Result<Lookup> {
         let mut state = self.state();
-        let files = self.table(&mut state, "logs")?.files()?;
+        // what came since the first look is still unknown to the work that was planned then
+        let files = if state.planned { self.look(&mut state)? } else { self.table(&mut state, "logs")?.files()? };
         let keys: HashSet<Key> = logs.iter().map(|l| l.key).collect();
         let uris: HashSet<&str> = logs.iter().map(|l| l.uri.as_str()).collect();
         let mut found = Lookup::default();
@@ -337,6 +342,7 @@ impl Store {
             })?;
         }
         state.seen.extend(files.into_iter().map(|f| f.path));
+        state.planned = true;
         Ok(found)
     }
 
@@ -348,7 +354,9 @@ impl Store {
     pub(crate) fn looked_at(&self, version: u64) -> Result<()> {
         let table = DeltaLog::open(&self.folder.join("logs"), Some(version))?;
         let files = table.map_or(Ok(Vec::new()), |t| t.files())?;
-        self.state().seen.extend(files.into_iter().map(|f| f.path));
+        let mut state = self.state();
+        state.seen.extend(files.into_iter().map(|f| f.path));
+        state.planned = true;
         Ok(())
     }
 
@@ -358,7 +366,9 @@ impl Store {
     /// [`ErrorKind::Io`](iophase::ErrorKind::Io) if a part cannot be read.
     pub(crate) fn still_new(&self, logs: &[Name]) -> Result<(HashSet<Key>, bool)> {
         let mut state = self.state();
-        self.look(&mut state)?;
+        if !logs.is_empty() {
+            self.look(&mut state)?;
+        }
         let new = || logs.iter().filter(|l| !state.keys.contains(&l.key));
         Ok((new().map(|l| l.key).collect(), new().any(|l| state.has(l))))
     }
@@ -404,8 +414,8 @@ impl State {
     }
 }
 
-fn hash(uri: &str) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(uri)
+fn hash(uri: &str) -> Key {
+    key_of(Sha256::new().chain_update(uri))
 }
 
 /// The batch of a file.

@@ -239,6 +239,27 @@ fn runs_at_the_same_time_have_each_log_once() {
     }
 }
 
+#[test]
+fn runs_that_read_known_logs_again_beside_each_other_and_compaction_keep_each_log_once() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole, fleet) = (t.path().join("logs"), t.path().join("whole"), t.path().join("fleet"));
+    make(&logs, 150, 0.0, 18);
+    run(0, &logs, &whole, &[]);
+    run(3, &logs, &fleet, &["--time-limit", "0s"]);
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_iophase-fleet"));
+        command.args(arguments).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let [from, to] = [&logs, &fleet].map(|p| p.to_str().unwrap());
+    let again = ["-q", "--workers", "1", "--retry", "timeout", from, "-o", to];
+    let running = [start(&again), start(&["compact", to]), start(&again), start(&["compact", to])];
+    for process in running {
+        let out = process.wait_with_output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    }
+    assert_same(&whole, &fleet, "read again");
+}
+
 /// The fleet as an earlier version left it: batches in files beside the tables.
 fn as_before(fleet: &std::path::Path) {
     let batches = iophase_fleet::store::Store::open(fleet).unwrap().batches().unwrap();
