@@ -234,7 +234,7 @@ fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit
     }
     let mut batches: HashMap<String, Batch> = HashMap::new();
     if !again.is_empty() {
-        batches.extend(store.batches()?.into_iter().map(|b| (b.id.clone(), b)));
+        batches.extend(store.whole_batches()?.into_iter().map(|b| (b.id.clone(), b)));
     }
     let rewritten = again.into_iter().filter_map(|(id, (logs, keys))| Some((batches.remove(&id)?, logs, keys)));
     units.extend(rewritten.map(|(batch, logs, keys)| Unit { logs, old: Some((batch, keys)) }));
@@ -492,9 +492,8 @@ pub fn status(folder: &Path) -> Result<Option<Progress>> {
 /// [`ErrorKind::Output`] if files cannot be written, [`ErrorKind::Io`] if they cannot be read.
 pub fn compact(folder: &Path, grace_s: f64, since: Option<DateTime<Utc>>, most_bytes: usize) -> Result<(u64, u64)> {
     let store = Store::open(folder)?.with_tables()?;
-    store.follow()?;
     let files = |batches: &[Batch]| batches.iter().map(|b| b.parts.files().count() as u64).sum();
-    let mut old = store.batches()?;
+    let mut old = store.whole_batches()?;
     let before = files(&old);
     while old.len() > 1 || (since.is_some() && !old.is_empty()) {
         let begin = Instant::now();
@@ -519,7 +518,7 @@ pub fn compact(folder: &Path, grace_s: f64, since: Option<DateTime<Utc>>, most_b
             break;
         }
         // another run has replaced a batch meanwhile
-        old = store.batches()?;
+        old = store.whole_batches()?;
     }
     let after = files(&store.batches()?);
     store.sweep(grace_s)?;

@@ -287,19 +287,24 @@ impl Store {
     /// [`ErrorKind::Io`](iophase::ErrorKind::Io) if the folder cannot be read.
     pub fn batches(&self) -> Result<Vec<Batch>> {
         let mut state = self.state();
-        let mut batches: BTreeMap<String, Batch> = BTreeMap::new();
         for table in all() {
-            for file in self.table(&mut state, table.name)?.files()? {
-                let id = batch_of(&file.path).to_owned();
-                let batch = batches.entry(id.clone()).or_insert_with(|| Batch { id, ..Batch::default() });
-                if table.name == "logs" {
-                    batch.logs += file.rows;
-                }
-                let path = format!("{}/{}", table.name, file.path);
-                batch.parts.0.entry(table.name.to_owned()).or_default().push((path, file.rows));
+            self.table(&mut state, table.name)?;
+        }
+        state.batches()
+    }
+
+    /// As [`batches`](Self::batches), with all files of each: while another run commits, some tables are ahead of others.
+    ///
+    /// # Errors
+    /// As there; [`ErrorKind::Output`](iophase::ErrorKind::Output) if a table cannot follow.
+    pub(crate) fn whole_batches(&self) -> Result<Vec<Batch>> {
+        let mut state = self.state();
+        loop {
+            self.follow_with(&mut state)?;
+            if state.is_level()? {
+                return state.batches();
             }
         }
-        Ok(batches.into_values().collect())
     }
 
     /// Number of the last commit of the table `logs`.
@@ -407,6 +412,30 @@ impl State {
     /// Makes a commit on a table as it was read last; false if another one was made since.
     fn commit(&mut self, table: &str, change: Change<'_>) -> Result<bool> {
         self.tables.get_mut(table).map_or(Ok(false), |t| t.commit(change))
+    }
+
+    /// Whether all tables, as they were read last, have followed the same commit of `logs`.
+    fn is_level(&self) -> Result<bool> {
+        let last = self.tables.get("logs").map(DeltaLog::version);
+        let mut others = self.tables.iter().filter(|(name, _)| **name != "logs");
+        others.try_fold(true, |level, (_, table)| Ok(level && Some(table.followed()?) == last))
+    }
+
+    /// The batches of the tables as they were read last.
+    fn batches(&self) -> Result<Vec<Batch>> {
+        let mut batches: BTreeMap<String, Batch> = BTreeMap::new();
+        for (name, table) in &self.tables {
+            for file in table.files()? {
+                let id = batch_of(&file.path).to_owned();
+                let batch = batches.entry(id.clone()).or_insert_with(|| Batch { id, ..Batch::default() });
+                if *name == "logs" {
+                    batch.logs += file.rows;
+                }
+                let path = format!("{name}/{}", file.path);
+                batch.parts.0.entry((*name).to_owned()).or_default().push((path, file.rows));
+            }
+        }
+        Ok(batches.into_values().collect())
     }
 
     fn has(&self, log: &Name) -> bool {
