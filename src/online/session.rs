@@ -499,6 +499,25 @@ mod tests {
     }
 
     #[test]
+    fn small_writes_do_not_end_the_silence_of_an_overdue_burst() {
+        let mut session = Session::new(None, Options::default());
+        let mut due_s = |start: f64, bytes: f64| {
+            session.feed(&[Interval { op: Op::Write, start, end: start + 1e-8 * bytes, bytes, ..Interval::default() }]);
+            session.predict().overdue.map(|o| o.due_s)
+        };
+        for burst in 0..20 {
+            for i in 0..5 {
+                due_s(10.0 * f64::from(burst) + 0.01 * f64::from(i), 1e6);
+            }
+        }
+        for late_s in [3.0, 4.7, 5.1, 8.9, 12.3, 19.0] {
+            let due_s = due_s(200.0 + late_s, 1e5);
+            assert!(due_s.is_some_and(|t| (t - 200.0).abs() < 0.1), "{late_s}: {due_s:?}");
+        }
+        assert_eq!(due_s(220.0, 5e6), None);
+    }
+
+    #[test]
     fn a_period_is_taken_up_again_after_a_pause_and_on_a_clock_that_was_set() {
         let end_s = 1e5 + 110.0;
         for pause_s in [14.0, 1003.0, 1e6] {

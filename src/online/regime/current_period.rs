@@ -64,9 +64,6 @@ impl CurrentPeriod {
             return None;
         }
         let mut bursts = chains::cut(profile, self.threshold.threshold, self.threshold.merge_s);
-        if bursts.last().is_some_and(|b| b.end_s >= now_s) {
-            return None;
-        }
         bursts.retain(|b| b.bytes >= LIMITS.seeming * self.threshold.bytes);
         let last_s = bursts.last().map_or(self.until_s, |b| b.start_s.max(self.until_s));
         let late = Some(late(last_s)).filter(|l| *l >= 1.0)?;
