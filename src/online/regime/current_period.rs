@@ -91,8 +91,7 @@ impl CurrentPeriod {
     pub(super) fn is_better(&self, other: &CurrentPeriod) -> bool {
         let ratio = other.period_s / self.period_s;
         let part = PARTS.contains(&ratio.round()) && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
-        self.share > other.share + LIMITS.better
-            || (part && self.filled >= LIMITS.well_filled && self.share >= other.share - LIMITS.better)
+        self.share > other.share + LIMITS.better || (part && self.share >= other.share - LIMITS.better)
     }
 
     /// Whether most cycles between the bursts `apart` hold a smaller burst of `all`, in phase to the share `exact`.
@@ -107,13 +106,6 @@ impl CurrentPeriod {
             }
         }
         2 * filled > places
-    }
-
-    /// Length of the longest burst of the window, those before the regime included. The last burst is left out: it may have
-    /// merged with the one that follows.
-    pub(super) fn longest_burst(&self, profile: &Profile) -> f64 {
-        let inside = self.parted(profile).into_iter().filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
-        inside.map(|b| b.end_s - b.start_s).fold(0.0, f64::max)
     }
 
     /// The bursts of the window and smaller ones, whole although the profile shows idle times inside the latest.

@@ -1,6 +1,6 @@
 //! Detects a new regime from the gaps between bursts, before the analysis of the window does.
 //!
-//! Bursts are cut at the current threshold and at finer ones, because the bursts of a faster regime may lie within one burst of
+//! Bursts are cut as in the current regime and without merging, because the bursts of a faster regime may lie within one burst of
 //! the former. Each cut is compared with its own past, so pieces of a burst do not look new. The latest gaps are a change if the
 //! change detector or Student's t test says so, and if the analysis of the data since then finds the new period.
 
@@ -24,20 +24,10 @@ pub(super) fn new_regime(
     if current.confidence < LIMITS.known || current.lasted() < LIMITS.established * current.period_s {
         return None;
     }
-    let longest = current.longest_burst(profile);
     let mut looks = Looks { since, made: Vec::new() };
     let after = |b: &&Burst| b.start_s > current.until_s;
-    let mut tried: Vec<Vec<f64>> = Vec::new();
-    let merges = LIMITS
-        .finer_levels
-        .map(|share| share * current.threshold.merge_s)
-        .into_iter()
-        .chain(LIMITS.small_merges.map(|s| s * current.period_s));
-    let merges: Vec<f64> =
-        merges.filter(|m| *m <= current.threshold.merge_s.max(LIMITS.small_merges[0] * current.period_s)).collect();
-    let levels = LIMITS.finer_levels.map(|share| share * current.threshold.threshold);
-    for (threshold, &merge_s) in levels.iter().flat_map(|&l| merges.iter().map(move |m| (l, m))) {
-        let mut all = chains::cut(profile, threshold, merge_s);
+    for merge_s in [current.threshold.merge_s, 0.0] {
+        let mut all = chains::cut(profile, current.threshold.threshold, merge_s);
         // a burst may be cut in two where the profile begins, unless the regime begins there
         let whole = |b: &Burst| b.start_s > profile.origin() || b.start_s >= current.since_s;
         all.retain(|b| b.end_s >= current.since_s && whole(b));
@@ -46,29 +36,17 @@ pub(super) fn new_regime(
             let of_size = all.iter().filter(|b| b.bytes >= LIMITS.smallest_burst * bytes);
             let bursts: Vec<&Burst> = of_size.collect();
             let bursts = &bursts[bursts.len().saturating_sub(MEMORY + 1)..];
-            let starts: Vec<f64> = bursts.iter().map(|b| b.start_s).collect();
-            if tried.contains(&starts) {
-                continue;
+            let distances: Vec<f64> = bursts.windows(2).map(|w| (w[1].start_s - w[0].start_s).ln()).collect();
+            let begun = |n: usize| bursts[bursts.len() - 1 - n].start_s;
+            let lasted = |n: &usize| begun(*n) - current.since_s >= LIMITS.established * current.period_s;
+            let differ = |n: &usize| differ(method, current, &distances, *n, bursts, &all);
+            let most = LIMITS.new_gaps_most.min(distances.len().saturating_sub(1));
+            for n in (LIMITS.new_gaps_fewest..=most).filter(lasted).filter(differ) {
+                let (first, period_s) = (begun(n), (begun(0) - begun(n)) / n as f64);
+                if let Some(next) = looks.confirm(first, period_s) {
+                    return Some((first, next));
+                }
             }
-            let apart = |w: &[&Burst]| w[1].start_s - w[0].end_s >= LIMITS.apart * (w[1].start_s - w[0].start_s);
-            let apart = bursts.windows(2).rev().take_while(|w| apart(w)).count();
-            let distances: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]).ln()).collect();
-            let span = |n: usize| starts[starts.len() - 1] - starts[starts.len() - 1 - n];
-            let may_tell = |n: &usize| {
-                *n < distances.len()
-                    && *n <= apart
-                    && span(*n) >= LIMITS.longer * longest
-                    && starts[starts.len() - 1 - n] - current.since_s >= LIMITS.established * current.period_s
-                    && current.lasted() >= LIMITS.outlasts * span(*n) / *n as f64
-            };
-            let differ =
-                |n: &usize| differ(method, current, &distances, *n, bursts, &all) && !blurred(profile, bursts, *n);
-            let telling = (LIMITS.new_gaps_fewest..=LIMITS.new_gaps_most).filter(may_tell).filter(differ);
-            let mut found = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
-            if let Some(found) = found.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
-                return Some(found);
-            }
-            tried.push(starts);
         }
     }
     None
@@ -116,14 +94,9 @@ fn differ(
     if kept > 0 && mean > level && current.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact) {
         return false;
     }
-    let exact_halves = || {
-        let half = |x: &f64| (level - x - std::f64::consts::LN_2).abs() <= LIMITS.whole;
-        n == 2 && on_beat == before.len() && exact <= LIMITS.whole && new.iter().all(half) && same_size(bursts, n)
-    };
-    let firm = on_beat >= LIMITS.firm && on_beat == old.len() && (mean > level || exact_halves());
     let ratio = off.exp().round().max(1.5);
     let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { LIMITS.multiple * ratio };
-    if kept > 0 && !firm && (n as f64) < enough && !other_size(bursts, n) {
+    if kept > 0 && (n as f64) < enough && !other_size(bursts, n) {
         return false;
     }
     chance(old, new, off) <= share_of_chance(old.len()) || noticed(method, distances, n)
@@ -160,22 +133,6 @@ impl Looks<'_> {
     }
 }
 
-/// Whether so many more bytes lie between the bursts before the last `n` gaps than between the latest ones that the bounded
-/// profile may have blurred bursts like these there.
-fn blurred(profile: &Profile, bursts: &[&Burst], n: usize) -> bool {
-    let until = |t: f64| profile.bytes_until(t - profile.origin());
-    // bytes per second between bursts, and in them
-    let rates = |part: &[&Burst]| {
-        let [first, .., last] = part else { return (0.0, 0.0) };
-        let inside: f64 = part[..part.len() - 1].iter().map(|b| b.bytes).sum();
-        let length = last.start_s - first.start_s;
-        ((until(last.start_s) - until(first.start_s) - inside) / length, inside / length)
-    };
-    let begun = bursts.len() - 1 - n;
-    let ((between, _), (between_new, in_new)) = (rates(&bursts[..=begun]), rates(&bursts[begun..]));
-    between - between_new >= LIMITS.blurred * in_new
-}
-
 /// Whether the bursts of the last `n` gaps have a size that those before did not have. The latest burst may go on.
 fn other_size(bursts: &[&Burst], n: usize) -> bool {
     let Some((_, whole)) = bursts.split_last() else { return false };
@@ -189,14 +146,6 @@ fn other_size(bursts: &[&Burst], n: usize) -> bool {
         && old.len() >= 2
         && old.iter().all(|x| (x - mean).abs() > LIMITS.near * off)
         && chance(old, new, off) <= share_of_chance(old.len())
-}
-
-/// Whether the bursts of the last `n` gaps have the size of those before. The latest burst may go on.
-fn same_size(bursts: &[&Burst], n: usize) -> bool {
-    let Some((_, whole)) = bursts.split_last() else { return false };
-    let (old, new) = whole.split_at(whole.len().saturating_sub(n));
-    let middle = Spread::of(old.iter().map(|b| b.bytes.ln())).map(|s| s.median);
-    middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= LIMITS.same_size))
 }
 
 /// Share of the chance of a false alarm that one look after `known` gaps may use.
@@ -222,25 +171,6 @@ fn chance(old: &[f64], new: &[f64], off: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signal::Span;
-
-    #[test]
-    fn small_bursts_blurred_by_the_bounded_profile_are_not_new() {
-        let span = |start: f64, end: f64, bytes: f64| Span { start, end, bytes };
-        let large = || (0..12).map(|k| 300.0 + 100.0 * f64::from(k)).map(|t| span(t, t + 20.0, 2e9));
-        let small = || (0..4).map(|k| 1430.0 + 15.0 * f64::from(k)).map(|t| span(t, t + 3.0, 3e7));
-        let is_blurred = |others: Vec<Span>| {
-            let profile = Profile::from_spans(large().chain(small()).chain(others));
-            let bursts = chains::cut(&profile, 5e6, 0.0);
-            assert_eq!(bursts.len(), 16);
-            blurred(&profile, &bursts.iter().collect::<Vec<_>>(), 3)
-        };
-        assert!(!is_blurred(Vec::new()));
-        // the bytes of such bursts, evenly between the large ones
-        assert!(is_blurred((0..11).map(|k| 320.0 + 100.0 * f64::from(k)).map(|t| span(t, t + 80.0, 1.6e8)).collect()));
-        // a background that goes on
-        assert!(!is_blurred(vec![span(200.0, 1500.0, 2.6e9)]));
-    }
 
     #[test]
     fn false_alarm_probability_sums_to_its_bound() {
