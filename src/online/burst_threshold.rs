@@ -70,8 +70,7 @@ pub(super) fn active(profile: &Profile) -> Vec<chains::Burst> {
 
 /// Bursts, as far as idle time separates them: a shorter idle time than a share of the typical one lies within a burst.
 pub(super) fn separated(profile: &Profile, typical_idle_s: f64) -> Vec<chains::Burst> {
-    let idle_rate = LIMITS.idle * profile.bytes() / profile.duration();
-    chains::cut(profile, idle_rate, LIMITS.parting * typical_idle_s)
+    chains::cut(profile, 0.0, LIMITS.parting * typical_idle_s)
 }
 
 /// Seconds from the start of each burst to that of the next.

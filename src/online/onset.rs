@@ -23,8 +23,6 @@ pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burs
     let pieces = chains::cut(profile, cut.threshold, 0.0);
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return OnsetCorrection::default() };
     let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s)).max(LIMITS.onset_steady * period_s);
-    let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
-    let until = |t: f64| profile.bytes_until(t - profile.origin());
     let mut best = OnsetCorrection::default();
     let longer = LIMITS.onset_idle.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
     let mut merges: Vec<f64> = [cut.merge_s].into_iter().chain(longer).collect();
@@ -35,15 +33,9 @@ pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burs
             let Some(earlier) = starts(&pieces, merge_s, recent) else { return false };
             let leads = || onsets.iter().zip(&earlier).map(|(o, f)| (o - f).max(0.0));
             let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
-            let between = |t: (&f64, &f64)| until(*t.0) - until(*t.1);
-            let enough = || {
-                merge_s <= cut.merge_s
-                    || onsets.iter().zip(&earlier).map(between).sum::<f64>() >= LIMITS.onset_bytes * bytes
-            };
             if typical_s > best.typical_s
                 && typical_s <= LIMITS.onset_farthest * period_s
                 && scatter(&earlier, period_s) <= steady
-                && enough()
             {
                 best = OnsetCorrection { typical_s, last_s: leads().next_back().unwrap_or(0.0) };
             }

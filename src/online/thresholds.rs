@@ -17,9 +17,6 @@ thresholds! {
     "online":
 
     // Burst threshold and forecast
-    /// Share of the mean rate that counts as idle.
-    /// Half: 0, double: 0.
-    idle: f64 = 1e-3;
     /// A burst within this many standard deviations of its forecast is the forecast one,
     /// Half: 8, double: 2.
     expected_sds: f64 = 3.0;
@@ -75,9 +72,6 @@ thresholds! {
     /// Idle times within a burst that are tried, as shares of the period.
     /// Half: 1, double: 0.
     onset_idle: [f64; 3] = [0.1, 0.2, 0.3];
-    /// Share of the bytes that has to come before the bursts if idle times are joined.
-    /// Half: 0, double: 0.
-    onset_bytes: f64 = 0.03;
 
     // Per-mode state
     /// In a window that begins with a regime a period has to hold over this share of it.
