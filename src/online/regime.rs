@@ -229,7 +229,7 @@ mod tests {
     fn halved_and_doubled_periods_need_more_evidence() {
         let halves: Vec<f64> = every(0.0, 5.0, 11).chain(every(52.5, 2.5, 12)).collect();
         let told = changes(&bursts(&halves, 1e6));
-        assert!(matches!(told[..], [(when, Change::Gap(50.0))] if when < 58.0), "{told:?}");
+        assert!(matches!(told[..], [(when, Change::Gap(50.0))] if when < 55.6), "{told:?}");
         // one burst more between two, once
         for extra in [97.2, 97.8] {
             let split: Vec<f64> = every(0.0, 5.0, 20).chain([extra]).chain(every(100.0, 5.0, 8)).collect();

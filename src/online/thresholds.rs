@@ -6,7 +6,7 @@
 //! Half, double: replayed traces in which a prediction or a change differs if the value is halved or doubled. Measured on 86
 //! traces, too few to call a row idle, by `scripts/sensitivity.py`. Rows that neither changes were tried at a thousandth and at the
 //! thousandfold on 171 traces: `far_inside` 1, 5; `whole` 2, 4; `looks` 3, 0; `new_gaps_most` 3, 0; `prior_values` 0, 3; `chance` 0, 1;
-//! `seldom_most` 159, 0; `multiple`, `same_size` and `prior_sd` none. The test of gaps that these belong to finds 9 of 20 changes of
+//! `seldom_most` 159, 0; `firm`, `multiple`, `same_size` and `prior_sd` none. The test of gaps that these belong to finds 9 of 20 changes of
 //! `y_regimes` and `u_gap_change`, which are found without it later or not at all. `record_prior` is in probabilities, which are not
 //! compared.
 
@@ -145,6 +145,9 @@ thresholds! {
     /// They differ from their mean by at most this share of its distance from the old period,
     /// Half: 0, double: 0.
     new_gaps_agree: f64 = 0.25;
+    /// Gaps that all follow the period before two multiples of it are a change.
+    /// Half: 0, double: 0.
+    firm: usize = 8;
     /// Burst sizes closer than this in log are one.
     /// Half: 0, double: 0.
     same_size: f64 = 0.2;

@@ -94,9 +94,14 @@ fn differ(
     if kept > 0 && mean > level && current.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact) {
         return false;
     }
+    let exact_halves = || {
+        let half = |x: &f64| (level - x - std::f64::consts::LN_2).abs() <= LIMITS.whole;
+        n == 2 && on_beat == before.len() && exact <= LIMITS.whole && new.iter().all(half) && same_size(bursts, n)
+    };
+    let firm = on_beat >= LIMITS.firm && on_beat == old.len() && (mean > level || exact_halves());
     let ratio = off.exp().round().max(1.5);
     let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { LIMITS.multiple * ratio };
-    if kept > 0 && (n as f64) < enough && !other_size(bursts, n) {
+    if kept > 0 && !firm && (n as f64) < enough && !other_size(bursts, n) {
         return false;
     }
     chance(old, new, off) <= share_of_chance(old.len()) || noticed(method, distances, n)
@@ -146,6 +151,14 @@ fn other_size(bursts: &[&Burst], n: usize) -> bool {
         && old.len() >= 2
         && old.iter().all(|x| (x - mean).abs() > LIMITS.near * off)
         && chance(old, new, off) <= share_of_chance(old.len())
+}
+
+/// Whether the bursts of the last `n` gaps have the size of those before. The latest burst may go on.
+fn same_size(bursts: &[&Burst], n: usize) -> bool {
+    let Some((_, whole)) = bursts.split_last() else { return false };
+    let (old, new) = whole.split_at(whole.len().saturating_sub(n));
+    let middle = Spread::of(old.iter().map(|b| b.bytes.ln())).map(|s| s.median);
+    middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= LIMITS.same_size))
 }
 
 /// Share of the chance of a false alarm that one look after `known` gaps may use.
