@@ -86,9 +86,8 @@ fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
 fn columns(powers: &Powers, last: usize) -> Vec<(f64, f64)> {
     let bins: Vec<usize> = (1..=last).collect();
     let highest = |part: &[usize]| {
-        part.iter()
-            .map(|&b| (short(powers.frequency(b)), short(100.0 * powers.power[b - 1])))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
+        let b = *part.iter().max_by(|&&a, &&b| powers.power[a - 1].total_cmp(&powers.power[b - 1]))?;
+        Some((short(powers.frequency(b)), short(100.0 * powers.power[b - 1])))
     };
     bins.chunks(last.div_ceil(STEMS).max(1)).filter_map(highest).collect()
 }
