@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
+
 use super::case::{By, Case, CaseId, Origin};
 use super::mapping::Mapping;
 use super::sequence::{Activity, Sequence};
@@ -132,15 +134,15 @@ pub struct Collector<'p> {
     id: CaseId,
     origin: Origin,
     names: Vec<String>,
-    numbers: HashMap<String, Activity>,
+    numbers: HashMap<String, Activity, RandomState>,
     /// Activities of calls on files.
-    known: HashMap<(CallId, FileId), Activity>,
+    known: HashMap<(CallId, FileId), Activity, RandomState>,
     /// The file of each call last seen, and its activity.
     recent: Vec<(FileId, Activity)>,
     cases: Vec<Open>,
-    by_pid: HashMap<u32, usize>,
+    by_pid: HashMap<u32, usize, RandomState>,
     /// Calls that have begun: their case and hole.
-    holes: HashMap<u64, (usize, usize)>,
+    holes: HashMap<u64, (usize, usize), RandomState>,
     waiting: Option<Vec<Waiting>>,
     skipped: Skipped,
 }
@@ -153,12 +155,12 @@ impl<'p> Collector<'p> {
             id,
             origin,
             names: Vec::new(),
-            numbers: HashMap::new(),
-            known: HashMap::new(),
+            numbers: HashMap::default(),
+            known: HashMap::default(),
             recent: Vec::new(),
             cases: Vec::new(),
-            by_pid: HashMap::new(),
-            holes: HashMap::new(),
+            by_pid: HashMap::default(),
+            holes: HashMap::default(),
             waiting: None,
             skipped: Skipped::default(),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::case::Case;
@@ -62,7 +63,7 @@ impl Graph {
     /// The sum of cases.
     pub fn of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Graph {
         let mut nodes: BTreeMap<&str, (Node, f64, Vec<&Spans>)> = BTreeMap::new();
-        let mut edges: HashMap<(&str, &str), u64> = HashMap::new();
+        let mut edges: HashMap<(&str, &str), u64, RandomState> = HashMap::default();
         let mut with_events = 0;
         for case in cases {
             with_events += u64::from(case.events > 0);

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 /// Number of an activity in its case.
 pub(super) type Activity = u32;
 
@@ -13,7 +15,7 @@ pub(super) type Activity = u32;
 pub(super) const BOUNDARY: Activity = u32::MAX;
 
 /// How often one activity directly follows another; [`BOUNDARY`] is the start as `from` and the end as `to`.
-pub(super) type EdgeCounts = HashMap<(Activity, Activity), u64>;
+pub(super) type EdgeCounts = HashMap<(Activity, Activity), u64, RandomState>;
 
 /// No neighbour.
 const NONE: usize = usize::MAX;
@@ -51,7 +53,7 @@ impl Default for Sequence {
             links: vec![start],
             free: Vec::new(),
             last: 0,
-            edges: EdgeCounts::new(),
+            edges: EdgeCounts::default(),
             recent: ((BOUNDARY, BOUNDARY), 0),
         }
     }
