@@ -112,7 +112,7 @@ pub fn burst_width(profile: &Profile) -> Option<f64> {
         }
     }
     let mut gaps: Vec<f64> = stretches.windows(2).map(|w| w[1].0 - w[0].1).collect();
-    gaps.sort_by(f64::total_cmp);
+    gaps.sort_unstable_by(f64::total_cmp);
     let growth = |w: &[f64]| w[1] / w[0].max(f64::MIN_POSITIVE);
     let (i, factor) = gaps.windows(2).map(growth).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 1.0));
     let join = if factor >= 2.0 { gaps[i] } else { 0.0 };
@@ -128,7 +128,7 @@ pub fn burst_width(profile: &Profile) -> Option<f64> {
     }
     let mut widths: Vec<(f64, f64)> =
         bursts.iter().map(|&(a, b)| (b - a, profile.bytes_until(b) - profile.bytes_until(a))).collect();
-    widths.sort_by(|a, b| a.0.total_cmp(&b.0));
+    widths.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * widths.iter().map(|w| w.1).sum::<f64>();
     let mut sum = 0.0;
     widths
