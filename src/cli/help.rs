@@ -149,11 +149,10 @@ fn with_help(command: Command, whole: bool, common: bool) -> Command {
         if hidden { a.hide_short_help(true) } else { a }
     };
     let flag = |name: &'static str| Arg::new(name).long(name).help_heading("Output");
-    // `fleet` hands its arguments on
-    let below: Vec<String> =
-        command.get_subcommands().filter(|c| !c.is_disable_help_flag_set()).map(|c| c.get_name().to_owned()).collect();
     let is_root = command.get_name() == "iophase";
-    let command = below.into_iter().fold(command, |c, name| c.mut_subcommand(name, |c| with_help(c, whole, is_root)));
+    // `fleet` hands its arguments on
+    let below = |c: Command| if c.is_disable_help_flag_set() { c } else { with_help(c, whole, is_root) };
+    let command = command.mut_subcommands(below);
     let command = match page.map(|p| p.examples) {
         Some([first, second]) => {
             let examples = format!("Examples:\n  {first}\n  {second}");
