@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::stats_tests::Alternative;
+use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
 use crate::error::Context;
 use crate::query::{Fleet, write_csv};
@@ -142,26 +143,10 @@ fn median(values: &[f64]) -> f64 {
     if v.len() % 2 == 1 { v[m] } else { 0.5 * (v[m - 1] + v[m]) }
 }
 
-/// Two-sided p of the U test; 1 if all values are equal.
+/// Two-sided p of the U test; 1 if all values are equal, or some cannot be compared.
 fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
-    let mut all: Vec<(f64, bool)> = a.iter().map(|x| (*x, true)).chain(b.iter().map(|x| (*x, false))).collect();
-    all.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let (n, m, total) = (a.len() as f64, b.len() as f64, all.len() as f64);
-    let (mut ranks, mut ties, mut i) = (0.0, 0.0, 0);
-    while i < all.len() {
-        let same = all[i..].iter().take_while(|x| x.0 == all[i].0).count();
-        let rank = i as f64 + 0.5 * (same as f64 + 1.0);
-        ranks += rank * all[i..i + same].iter().filter(|x| x.1).count() as f64;
-        ties += (same as f64).powi(3) - same as f64;
-        i += same;
-    }
-    let u = ranks - 0.5 * n * (n + 1.0);
-    let variance = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
-    if variance <= 0.0 {
-        return 1.0;
-    }
-    let z = ((u - 0.5 * n * m).abs() - 0.5).max(0.0) / variance.sqrt();
-    Normal::standard().sf(z) * 2.0
+    let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
+    mannwhitneyu(a, b, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
 }
 
 /// Benjamini and Hochberg: the tests up to the last one whose p is at most its share of the rate.
