@@ -271,16 +271,6 @@ impl Store {
         Ok(())
     }
 
-    /// The files of a table that count: their paths.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Io`](iophase::ErrorKind::Io) if its log cannot be read.
-    pub fn files(&self, table: &'static str) -> Result<Vec<PathBuf>> {
-        let mut state = self.state();
-        let files = self.table(&mut state, table)?.files()?;
-        Ok(files.into_iter().map(|f| self.folder.join(table).join(f.path)).collect())
-    }
-
     /// The batches that count, of which only names, numbers of logs and files are known.
     ///
     /// # Errors
