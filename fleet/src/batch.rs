@@ -128,37 +128,76 @@ impl Options {
     }
 }
 
-/// The work that a list leaves to do.
-pub(crate) struct Plan {
+/// A run on its way: the portions of a list come one by one, and what a fleet has of them is not kept.
+pub struct Plan<'o> {
+    folder: PathBuf,
+    pub(crate) options: &'o Options,
+    store: Option<Store>,
+    left: Left,
+    listed: u64,
+}
+
+/// What there is to do.
+pub(crate) struct Planned {
     pub store: Store,
     pub units: Vec<Unit>,
     pub begin: Instant,
     pub progress: Progress,
 }
 
-impl Plan {
-    /// For the logs of a list that the fleet in `folder` does not have yet.
+impl<'o> Plan<'o> {
+    /// Of a run on the fleet in `folder`.
+    pub fn new(folder: &Path, options: &'o Options) -> Self {
+        let (store, left) = (None, Left::default());
+        Plan { folder: folder.into(), options, store, left, listed: 0 }
+    }
+
+    /// Takes logs of the list: those of its part that the fleet does not have are to be read.
     ///
     /// # Errors
-    /// As [`run`].
-    pub(crate) fn of(folder: &Path, logs: Vec<LogRef>, options: &Options) -> Result<Plan> {
-        let begin = Instant::now();
-        let store = Store::create(folder, &options.identity(), options.rebuild)?;
-        let listed = logs.len() as u64;
-        let units = units(&store, logs, options)?;
+    /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for options that differ from the fleet's,
+    /// [`ErrorKind::Io`](iophase::ErrorKind::Io) if its tables cannot be read, [`ErrorKind::Output`](iophase::ErrorKind::Output) if they
+    /// cannot be made.
+    pub fn take(&mut self, mut logs: Vec<LogRef>) -> Result<()> {
+        let (part, parts) = self.options.shard;
+        logs.retain(|log| log.key.part(parts) == part - 1);
+        self.listed += logs.len() as u64;
+        let store = self.made()?;
+        self.left.add(&store, logs, self.options)?;
+        self.store = Some(store);
+        Ok(())
+    }
+
+    fn made(&mut self) -> Result<Store> {
+        let make = || Store::create(&self.folder, &self.options.identity(), self.options.rebuild);
+        self.store.take().map_or_else(make, Ok)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Planned> {
+        let store = self.made()?;
+        if self.options.shard.0 == 1 {
+            self.left.add_gone(&store, self.options)?;
+        }
+        let units = self.left.units(&store)?;
         let todo = units.iter().map(|u| u.logs.len() as u64).sum();
-        let progress = Progress { listed, todo, known: listed.saturating_sub(todo), ..Progress::default() };
-        Ok(Plan { store, units, begin, progress })
+        let (listed, known) = (self.listed, self.listed.saturating_sub(todo));
+        Ok(Planned {
+            store,
+            units,
+            begin: Instant::now(),
+            progress: Progress { listed, todo, known, ..Progress::default() },
+        })
     }
 }
 
-/// Reads the logs of a list that the fleet in `folder` does not have yet. Reports progress to `watch` about once a second.
+/// Reads the logs of a list that the fleet does not have yet. Reports progress to `watch` about once a second.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for options that differ from the fleet's, [`ErrorKind::Output`] if tables cannot be written,
-/// [`ErrorKind::Io`] if workers cannot be started or the folder cannot be read.
-pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn FnMut(&Progress)) -> Result<Progress> {
-    let Plan { store, units, begin, progress } = Plan::of(folder, logs, options)?;
+/// As [`Plan::take`]; [`ErrorKind::Output`](iophase::ErrorKind::Output) if tables cannot be written, [`ErrorKind::Io`](iophase::ErrorKind::Io)
+/// if workers cannot be started or the folder cannot be read.
+pub fn run(plan: Plan<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Progress> {
+    let options = plan.options;
+    let Planned { store, units, begin, progress } = plan.finish()?;
     let work = Work { store: &store, options, units: Mutex::new(units.into()), stop: AtomicBool::new(false) };
     let (tell, told) = channel();
     let progress = thread::scope(|scope| {
@@ -190,55 +229,73 @@ pub(crate) fn finish(store: &Store, progress: &Progress, watch: &mut dyn FnMut(&
     Ok(())
 }
 
-/// The work for a list: batches of the sorted list that do not depend on what is done already, without the logs that are.
-fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit>> {
-    let names = options.names(&logs);
-    let gone = |uri: &str| {
-        let path = Path::new(uri);
-        options.shard.0 == 1 && options.delete.iter().any(|folder| path.starts_with(folder)) && !path.exists()
-    };
-    let known = store.lookup(&names, &gone)?;
-    let mut again: BTreeMap<String, (Vec<LogRef>, HashSet<Key>)> = BTreeMap::new();
-    for (key, old) in known.gone {
-        again.entry(old.batch).or_default().1.insert(key);
-    }
-    let names: HashMap<Key, String> = names.into_iter().map(|n| (n.key, n.uri)).collect();
-    let mut units = Vec::new();
-    for (i, chunk) in chunks(logs).into_iter().enumerate() {
-        if i % options.shard.1 != options.shard.0 - 1 {
-            continue;
+/// Logs that are to be read.
+#[derive(Debug, Default)]
+struct Left {
+    /// Those that no table has.
+    new: Vec<LogRef>,
+    /// By batch: those that are read again, and the keys of rows that no longer count.
+    again: BTreeMap<String, (Vec<LogRef>, HashSet<Key>)>,
+}
+
+impl Left {
+    /// Adds those of `logs`.
+    fn add(&mut self, store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<()> {
+        if logs.is_empty() {
+            return Ok(());
         }
-        let mut new = Vec::new();
-        for log in chunk {
+        let names = options.names(&logs);
+        let known = store.lookup(&names, &|_| false)?;
+        for (log, name) in logs.into_iter().zip(names) {
             // a log that changed replaces its earlier rows
             let old = match known.keys.get(&log.key) {
                 Some(k) if wanted(&k.status, options.retry) => Some((k, log.key)),
                 Some(_) => continue,
-                None => {
-                    let key = names.get(&log.key).and_then(|uri| known.paths.get(uri));
-                    key.and_then(|key| Some((known.keys.get(key)?, *key)))
-                }
+                None => known.paths.get(&name.uri).and_then(|key| Some((known.keys.get(key)?, *key))),
             };
             match old {
                 Some((k, key)) => {
-                    let entry = again.entry(k.batch.clone()).or_default();
+                    let entry = self.again.entry(k.batch.clone()).or_default();
                     entry.0.push(log);
                     entry.1.insert(key);
                 }
-                None => new.push(log),
+                None => self.new.push(log),
             }
         }
-        if !new.is_empty() {
-            units.push(Unit { logs: new, old: None });
+        Ok(())
+    }
+
+    /// The rows of logs that are gone and to be deleted no longer count.
+    fn add_gone(&mut self, store: &Store, options: &Options) -> Result<()> {
+        if options.delete.is_empty() {
+            return Ok(());
         }
+        let gone = |uri: &str| {
+            let path = Path::new(uri);
+            options.delete.iter().any(|folder| path.starts_with(folder)) && !path.exists()
+        };
+        for (key, old) in store.lookup(&[], &gone)?.gone {
+            self.again.entry(old.batch).or_default().1.insert(key);
+        }
+        Ok(())
     }
-    let mut batches: HashMap<String, Batch> = HashMap::new();
-    if !again.is_empty() {
-        batches.extend(store.whole_batches()?.into_iter().map(|b| (b.id.clone(), b)));
+
+    /// The batches, each log once.
+    fn units(mut self, store: &Store) -> Result<Vec<Unit>> {
+        let mut seen = HashSet::new();
+        self.new.sort_by(|a, b| a.path.cmp(&b.path));
+        self.new.retain(|log| seen.insert(log.key));
+        let mut units: Vec<Unit> = chunks(self.new).into_iter().map(|logs| Unit { logs, old: None }).collect();
+        let mut batches: HashMap<String, Batch> = HashMap::new();
+        if !self.again.is_empty() {
+            batches.extend(store.whole_batches()?.into_iter().map(|b| (b.id.clone(), b)));
+        }
+        for (id, (mut logs, keys)) in self.again {
+            logs.retain(|log| seen.insert(log.key));
+            units.extend(batches.remove(&id).map(|batch| Unit { logs, old: Some((batch, keys)) }));
+        }
+        Ok(units)
     }
-    let rewritten = again.into_iter().filter_map(|(id, (logs, keys))| Some((batches.remove(&id)?, logs, keys)));
-    units.extend(rewritten.map(|(batch, logs, keys)| Unit { logs, old: Some((batch, keys)) }));
-    Ok(units)
 }
 
 fn wanted(status: &str, retry: Retry) -> bool {
@@ -339,7 +396,12 @@ impl Unit {
                 }
                 batch.parts.files().for_each(|path| _ = std::fs::remove_file(store.folder().join(path)));
             }
-            waiting.extend(units(store, unit.logs, &Options { shard: (1, 1), ..options.clone() })?);
+            let mut left = Left::default();
+            if unit.old.is_some() {
+                left.add_gone(store, options)?;
+            }
+            left.add(store, unit.logs, options)?;
+            waiting.extend(left.units(store)?);
         }
         Ok(())
     }

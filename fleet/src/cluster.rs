@@ -29,10 +29,9 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{NOTE, Options, Plan, Progress, Retry, Unit, finish, write_progress};
+use crate::batch::{NOTE, Options, Plan, Planned, Progress, Retry, Unit, finish, write_progress};
 use crate::error::{Context, usage};
 use crate::extract::{Bounds, Settings};
-use crate::list::LogRef;
 use crate::pool::{Program, Runner};
 use crate::query::Fleet;
 use crate::store::Store;
@@ -277,15 +276,9 @@ impl Drop for WorkFolder {
 ///
 /// # Errors
 /// As there; [`ErrorKind::Io`] if the scheduler cannot be reached or ends. What was committed until then counts.
-pub fn run(
-    folder: &Path,
-    logs: Vec<LogRef>,
-    options: &Options,
-    scheduler: &str,
-    watch: &mut dyn FnMut(&Progress),
-) -> Result<Progress> {
-    let folder = std::path::absolute(folder).or_output(folder)?;
-    let Plan { store, units, begin, mut progress } = Plan::of(&folder, logs, options)?;
+pub fn run(plan: Plan<'_>, scheduler: &str, watch: &mut dyn FnMut(&Progress)) -> Result<Progress> {
+    let options = plan.options;
+    let Planned { store, units, begin, mut progress } = plan.finish()?;
     let planned_at = store.version()?;
     if !units.is_empty() {
         let work = WorkFolder::create(&store, options, planned_at, &units)?;

@@ -1,4 +1,4 @@
-//! Inputs to logs: files, folders, globs and manifests become a sorted list of files, each with its key.
+//! Inputs to logs: files, folders, globs and manifests become lists of files, each with its key.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -46,66 +46,98 @@ pub struct Options {
     pub by_content: bool,
 }
 
-/// Logs found, and what was not taken.
+/// Logs that are given at once: so many, and what the tables have of them, are in memory.
+const PORTION: usize = 1 << 18;
+
+/// What was not taken.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// The logs in the order of their paths; each key once.
-    pub logs: Vec<LogRef>,
     /// Files in folders whose names are of no log.
     pub left_out: u64,
     /// Inputs that cannot be listed.
     pub problems: Vec<Error>,
 }
 
-/// Lists the logs of some inputs: files, folders with all folders in them, and globs.
+/// Lists the logs of some inputs: files, folders with all folders in them, and globs. Gives them to `take`, as many at once as memory has
+/// room for, in the order of their paths, each key once.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a pattern that is none. What cannot be read is in [`Listing::problems`].
-pub fn find(inputs: &[PathBuf], options: &Options) -> Result<Listing> {
+/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a pattern that is none; those of `take`. What cannot be read is in
+/// [`Listing::problems`].
+pub fn find(inputs: &[PathBuf], options: &Options, take: &mut dyn FnMut(Vec<LogRef>) -> Result<()>) -> Result<Listing> {
     let names: Vec<&str> = match &options.names[..] {
         [] => ENDINGS.to_vec(),
         given => given.iter().map(String::as_str).collect(),
     };
     let names = names.into_iter().map(pattern).collect::<Result<Vec<_>>>()?;
-    let mut walk = Walk { names, found: Vec::new(), folders: HashSet::new(), listing: Listing::default() };
+    let found = Found { by_content: options.by_content, files: Vec::new(), objects: Vec::new(), count: 0, take };
+    let mut walk = Walk { names, found, folders: HashSet::new(), listing: Listing::default() };
     for path in inputs {
         walk.input(path)?;
     }
     for manifest in &options.manifests {
-        walk.manifest(manifest);
+        walk.manifest(manifest)?;
     }
-    let Walk { mut found, mut listing, .. } = walk;
-    found.sort();
-    found.dedup();
-    let of = |path: PathBuf| log_of(path, options.by_content);
-    listing.logs.par_extend(found.into_par_iter().map(of));
-    listing.logs.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut seen = HashSet::new();
-    listing.logs.retain(|log| seen.insert(log.key));
-    Ok(listing)
+    walk.found.give()?;
+    Ok(walk.listing)
+}
+
+/// Logs that were found and not yet given.
+struct Found<'a> {
+    by_content: bool,
+    files: Vec<PathBuf>,
+    /// Those of object stores.
+    objects: Vec<LogRef>,
+    count: u64,
+    take: &'a mut dyn FnMut(Vec<LogRef>) -> Result<()>,
+}
+
+impl Found<'_> {
+    fn file(&mut self, path: PathBuf) -> Result<()> {
+        self.count += 1;
+        self.files.push(path);
+        if self.files.len() < PORTION { Ok(()) } else { self.give() }
+    }
+
+    #[cfg(feature = "s3")]
+    fn object(&mut self, log: LogRef) -> Result<()> {
+        self.objects.push(log);
+        if self.objects.len() < PORTION { Ok(()) } else { self.give() }
+    }
+
+    fn give(&mut self) -> Result<()> {
+        let mut files = std::mem::take(&mut self.files);
+        files.sort_unstable();
+        files.dedup();
+        let mut logs = std::mem::take(&mut self.objects);
+        logs.par_extend(files.into_par_iter().map(|path| log_of(path, self.by_content)));
+        logs.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut seen = HashSet::new();
+        logs.retain(|log| seen.insert(log.key));
+        if logs.is_empty() { Ok(()) } else { (self.take)(logs) }
+    }
 }
 
 fn pattern(text: &str) -> Result<glob::Pattern> {
     glob::Pattern::new(text).map_err(|e| usage(format!("{text} is no pattern: {e}")))
 }
 
-struct Walk {
+struct Walk<'a> {
     names: Vec<glob::Pattern>,
-    found: Vec<PathBuf>,
+    found: Found<'a>,
     /// Device and inode of the folders that were reached, whatever the links on the way.
     folders: HashSet<(u64, u64)>,
     listing: Listing,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn input(&mut self, path: &Path) -> Result<()> {
         #[cfg(feature = "s3")]
         if crate::remote::is_url(path) {
-            self.remote(path);
-            return Ok(());
+            return self.remote(path);
         }
         match fs::metadata(path) {
-            Ok(meta) => self.named(path, &meta),
+            Ok(meta) => self.named(path, &meta)?,
             Err(e) => {
                 let text = path.to_string_lossy();
                 if !text.contains(['*', '?', '[']) {
@@ -113,17 +145,17 @@ impl Walk {
                     return Ok(());
                 }
                 let all = glob::glob_with(&text, VISIBLE).map_err(|e| usage(format!("{text} is no pattern: {e}")))?;
-                let before = self.found.len();
+                let before = self.found.count;
                 for hit in all {
                     match hit {
                         Ok(hit) => match fs::metadata(&hit) {
-                            Ok(meta) => self.named(&hit, &meta),
+                            Ok(meta) => self.named(&hit, &meta)?,
                             Err(e) => self.listing.problems.push(input(&hit, e)),
                         },
                         Err(e) => self.listing.problems.push(input(e.path(), e.error())),
                     }
                 }
-                if self.found.len() == before {
+                if self.found.count == before {
                     self.listing.problems.push(input(path, "nothing matches").remedy("check the pattern"));
                 }
             }
@@ -133,7 +165,7 @@ impl Walk {
 
     /// An object of a store, or those below it whose names are of logs.
     #[cfg(feature = "s3")]
-    fn remote(&mut self, path: &Path) {
+    fn remote(&mut self, path: &Path) -> Result<()> {
         let url = path.to_string_lossy();
         match crate::remote::list(&url) {
             Ok(found) if found.is_empty() => {
@@ -147,41 +179,47 @@ impl Walk {
                         let mut hash = identity(Path::new(&object.url), object.size, modified);
                         hash.update(object.tag.as_bytes());
                         let (path, size) = (object.url.into(), object.size);
-                        self.listing.logs.push(LogRef { path, size, modified, key: key_of(hash) });
+                        self.found.object(LogRef { path, size, modified, key: key_of(hash) })?;
                     } else {
                         self.listing.left_out += 1;
                     }
                 }
             }
             Err(e) => {
-                self.listing.problems.push(input(path, e).remedy("check the address and AWS_* in the environment"))
+                self.listing.problems.push(input(path, e).remedy("check the address and AWS_* in the environment"));
             }
         }
+        Ok(())
     }
 
     /// A path that was named: whatever it is, it is an input.
-    fn named(&mut self, path: &Path, meta: &Metadata) {
-        if meta.is_dir() { self.folder(path, meta) } else { self.found.push(absolute(path)) }
+    fn named(&mut self, path: &Path, meta: &Metadata) -> Result<()> {
+        if meta.is_dir() { self.folder(path, meta) } else { self.found.file(absolute(path)) }
     }
 
-    fn folder(&mut self, path: &Path, meta: &Metadata) {
+    fn folder(&mut self, path: &Path, meta: &Metadata) -> Result<()> {
         self.folders.insert((meta.dev(), meta.ino()));
         let mut waiting = vec![absolute(path)];
         while let Some(folder) = waiting.pop() {
             match fs::read_dir(&folder) {
-                Ok(entries) => entries.for_each(|entry| match entry {
-                    Ok(entry) => self.entry(&entry, &mut waiting),
-                    Err(e) => self.listing.problems.push(input(&folder, e)),
-                }),
+                Ok(entries) => {
+                    for entry in entries {
+                        match entry {
+                            Ok(entry) => self.entry(&entry, &mut waiting)?,
+                            Err(e) => self.listing.problems.push(input(&folder, e)),
+                        }
+                    }
+                }
                 Err(e) => self.listing.problems.push(input(&folder, e)),
             }
         }
+        Ok(())
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry, waiting: &mut Vec<PathBuf>) {
+    fn entry(&mut self, entry: &fs::DirEntry, waiting: &mut Vec<PathBuf>) -> Result<()> {
         let name = entry.file_name();
         if name.as_bytes().first() == Some(&b'.') {
-            return;
+            return Ok(());
         }
         let path = entry.path();
         let kind = match entry.file_type() {
@@ -194,33 +232,49 @@ impl Walk {
                 waiting.extend(new.then_some(path));
             }
             Ok(kind) if kind.is_file() && self.names.iter().any(|p| p.matches(&name.to_string_lossy())) => {
-                self.found.push(path);
+                self.found.file(path)?;
             }
             // links to nothing and to themselves, pipes and sockets are no logs either
             _ => self.listing.left_out += 1,
         }
+        Ok(())
     }
 
-    fn manifest(&mut self, path: &Path) {
-        let lines: std::io::Result<Vec<String>> = if path.as_os_str() == "-" {
-            std::io::stdin().lock().lines().collect()
+    fn manifest(&mut self, path: &Path) -> Result<()> {
+        let lines: Box<dyn BufRead> = if path.as_os_str() == "-" {
+            Box::new(std::io::stdin().lock())
         } else {
-            fs::File::open(path).and_then(|f| std::io::BufReader::new(f).lines().collect())
-        };
-        match lines {
-            Ok(lines) => {
-                let paths = lines.iter().map(|l| l.trim_end_matches('\r')).filter(|l| !l.is_empty());
-                for path in paths.map(Path::new) {
-                    #[cfg(feature = "s3")]
-                    if crate::remote::is_url(path) {
-                        self.remote(path);
-                        continue;
-                    }
-                    self.found.push(absolute(path));
+            match fs::File::open(path) {
+                Ok(file) => Box::new(std::io::BufReader::new(file)),
+                Err(e) => {
+                    self.listing.problems.push(input(path, e));
+                    return Ok(());
                 }
             }
-            Err(e) => self.listing.problems.push(input(path, e)),
+        };
+        for line in lines.lines() {
+            match line {
+                Ok(line) => self.listed(line.trim_end_matches('\r'))?,
+                Err(e) => {
+                    self.listing.problems.push(input(path, e));
+                    break;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// A line of a manifest.
+    fn listed(&mut self, line: &str) -> Result<()> {
+        let path = Path::new(line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        #[cfg(feature = "s3")]
+        if crate::remote::is_url(path) {
+            return self.remote(path);
+        }
+        self.found.file(absolute(path))
     }
 }
 
@@ -274,8 +328,17 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn names(l: &Listing) -> Vec<String> {
-        l.logs.iter().map(|x| x.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    fn all(inputs: &[PathBuf], options: &Options) -> Result<(Vec<LogRef>, Listing)> {
+        let mut logs = Vec::new();
+        let listing = find(inputs, options, &mut |portion| {
+            logs.extend(portion);
+            Ok(())
+        })?;
+        Ok((logs, listing))
+    }
+
+    fn names(logs: &[LogRef]) -> Vec<String> {
+        logs.iter().map(|x| x.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     }
 
     #[test]
@@ -291,11 +354,11 @@ mod tests {
         fs::write(at("list"), format!("{}\n{}\n", at("2026/a.darshan").display(), at("gone.darshan").display()))
             .unwrap();
         let options = Options { manifests: vec![at("list")], ..Options::default() };
-        let found = find(&[at("2026"), at("2026/*.darshan")], &options).unwrap();
-        assert_eq!(names(&found), ["b.darshan", "a.darshan", "gone.darshan"]);
+        let (logs, found) = all(&[at("2026"), at("2026/*.darshan")], &options).unwrap();
+        assert_eq!(names(&logs), ["b.darshan", "a.darshan", "gone.darshan"]);
         assert_eq!((found.left_out, found.problems.len()), (2, 0), "notes and the link to itself");
-        let all = find(&[at("2026")], &Options { names: vec!["*".into()], ..Options::default() }).unwrap();
-        assert_eq!(names(&all), ["b.darshan", "a.darshan", "notes.txt"]);
+        let (any, _) = all(&[at("2026")], &Options { names: vec!["*".into()], ..Options::default() }).unwrap();
+        assert_eq!(names(&any), ["b.darshan", "a.darshan", "notes.txt"]);
     }
 
     #[test]
@@ -306,7 +369,7 @@ mod tests {
         fs::write(&b, "same").unwrap();
         let keys = |by_content| {
             let o = Options { by_content, ..Options::default() };
-            find(&[root.path().into()], &o).unwrap().logs.iter().map(|l| l.key).collect::<Vec<_>>()
+            all(&[root.path().into()], &o).unwrap().0.iter().map(|l| l.key).collect::<Vec<_>>()
         };
         let (apart, joined) = (keys(false), keys(true));
         assert_eq!((apart.len(), joined.len()), (2, 1));
@@ -316,8 +379,9 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_a_problem_of_its_own() {
-        let found = find(&["/nonexistent/x".into(), "/nonexistent/*.darshan".into()], &Options::default()).unwrap();
-        assert_eq!((found.logs.len(), found.problems.len()), (0, 2));
-        assert!(find(&["/nonexistent/[".into()], &Options::default()).is_err());
+        let inputs = ["/nonexistent/x".into(), "/nonexistent/*.darshan".into()];
+        let (logs, found) = all(&inputs, &Options::default()).unwrap();
+        assert_eq!((logs.len(), found.problems.len()), (0, 2));
+        assert!(all(&["/nonexistent/[".into()], &Options::default()).is_err());
     }
 }

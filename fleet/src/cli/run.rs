@@ -9,9 +9,9 @@ use clap::{Args, ValueHint};
 
 use super::output;
 use iophase::{Error, ErrorKind, Result};
-use iophase_fleet::batch::{self, Options, Progress, Retry};
+use iophase_fleet::batch::{self, Options, Plan, Progress, Retry};
 use iophase_fleet::extract::{Bounds, Depth, Settings, read_setting};
-use iophase_fleet::list;
+use iophase_fleet::list::{self, Listing};
 use iophase_fleet::pool::Program;
 use iophase_fleet::query::write_signals;
 
@@ -103,23 +103,31 @@ pub fn run(a: &RunArgs) -> Result<u8> {
         return Err(Error::new(ErrorKind::Usage, "no output").expected("-o FOLDER or -o NAME.parquet"));
     };
     let options = options(a)?;
+    let is_file = to.extension().is_some_and(|e| e == "parquet") && !to.is_dir();
+    let (done, found) = if is_file { one_file(a, to, &options)? } else { folder(a, to, &options)? };
+    if a.quiet < 2 {
+        output::message(&summary(&done));
+    }
+    Ok(if (done.bad > 0 && !a.bad_ok) || !found.problems.is_empty() { 3 } else { 0 })
+}
+
+/// The logs of the inputs, as far as they can be listed.
+fn list(a: &RunArgs, plan: &mut Plan<'_>) -> Result<Listing> {
     let inputs = list::Options { names: a.name.clone(), manifests: a.manifest.clone(), by_content: a.by_content };
-    let found = list::find(&a.logs, &inputs)?;
+    let mut none = true;
+    let found = list::find(&a.logs, &inputs, &mut |logs| {
+        none = false;
+        plan.take(logs)
+    })?;
     found.problems.iter().for_each(output::error);
     if found.left_out > 0 && a.quiet < 2 {
         output::message(&format!("{} files of other names left out (--name takes them)", found.left_out));
     }
-    let unlisted = !found.problems.is_empty();
-    if found.logs.is_empty() {
-        let kind = if unlisted { ErrorKind::Io } else { ErrorKind::Empty };
+    if none {
+        let kind = if found.problems.is_empty() { ErrorKind::Empty } else { ErrorKind::Io };
         return Err(Error::new(kind, "no log found").remedy("name files, folders, globs in quotes, or --manifest FILE"));
     }
-    let is_file = to.extension().is_some_and(|e| e == "parquet") && !to.is_dir();
-    let done = if is_file { one_file(a, to, found.logs, &options)? } else { folder(a, to, found.logs, &options)? };
-    if a.quiet < 2 {
-        output::message(&summary(&done));
-    }
-    Ok(if (done.bad > 0 && !a.bad_ok) || unlisted { 3 } else { 0 })
+    Ok(found)
 }
 
 fn options(a: &RunArgs) -> Result<Options> {
@@ -155,7 +163,11 @@ fn options(a: &RunArgs) -> Result<Options> {
     })
 }
 
-fn folder(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) -> Result<Progress> {
+fn folder(a: &RunArgs, to: &Path, options: &Options) -> Result<(Progress, Listing)> {
+    // executors may run elsewhere
+    let to = std::path::absolute(to).map_err(|e| Error::new(ErrorKind::Output, e.to_string()))?;
+    let mut plan = Plan::new(&to, options);
+    let found = list(a, &mut plan)?;
     let terminal = std::io::stderr().is_terminal();
     let mut shown = Instant::now();
     let mut show = |p: &Progress| {
@@ -171,17 +183,17 @@ fn folder(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) ->
     };
     #[cfg(feature = "cluster")]
     if let Some(scheduler) = &a.scheduler {
-        return iophase_fleet::cluster::run(to, logs, options, scheduler, &mut show);
+        return iophase_fleet::cluster::run(plan, scheduler, &mut show).map(|done| (done, found));
     }
-    batch::run(to, logs, options, &mut show)
+    batch::run(plan, &mut show).map(|done| (done, found))
 }
 
 /// The signals alone: a fleet in a folder beside the file, that is deleted again.
-fn one_file(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) -> Result<Progress> {
+fn one_file(a: &RunArgs, to: &Path, options: &Options) -> Result<(Progress, Listing)> {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.work", std::process::id()));
     let work = to.with_file_name(name);
-    let done = folder(a, &work, logs, options).and_then(|p| write_signals(&work, to).map(|_| p));
+    let done = folder(a, &work, options).and_then(|done| write_signals(&work, to).map(|_| done));
     // what is left of it is no part of the answer
     let _ = std::fs::remove_dir_all(&work);
     done

@@ -39,6 +39,11 @@ impl Time {
 }
 
 impl Key {
+    /// Which of `n` equal parts of all keys it is in.
+    pub fn part(&self, n: usize) -> usize {
+        (u128::from_be_bytes(self.0) % n.max(1) as u128) as usize
+    }
+
     /// As 32 hexadecimal digits.
     pub fn hex(&self) -> String {
         self.0.iter().map(|b| format!("{b:02x}")).collect()

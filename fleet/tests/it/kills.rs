@@ -82,13 +82,24 @@ fn workers_that_are_killed_are_replaced() {
     assert_same(&whole, &fleet, "workers killed");
 }
 
+fn two_logs() -> Vec<list::LogRef> {
+    let mut logs = Vec::new();
+    let inputs = [source("stable"), source("change")];
+    list::find(&inputs, &list::Options::default(), &mut |all| {
+        logs = all;
+        Ok(())
+    })
+    .unwrap();
+    logs
+}
+
 /// Rows by a worker that is killed in the first `k` of its starts, before it is ready.
 fn dies_first(k: usize) -> iophase::Result<Vec<LogRows>> {
     let t = tempfile::tempdir().unwrap();
     let script = r#"echo >> "$0/starts"; [ $(wc -l < "$0/starts") -gt "$1" ] || kill -KILL $$; exec "$2" worker"#;
     let arguments = ["-c", script, t.path().to_str().unwrap(), &k.to_string(), env!("CARGO_BIN_EXE_iophase-fleet")];
     let program = Program { path: "/bin/sh".into(), arguments: arguments.map(Into::into).into() };
-    let logs = list::find(&[source("stable"), source("change")], &list::Options::default()).unwrap().logs;
+    let logs = two_logs();
     let (settings, bounds) = (Settings::default(), Bounds::default());
     let mut rows = Vec::new();
     Runner::new(&program, &settings, &bounds)?.run(&logs, &mut |r| {
@@ -111,7 +122,7 @@ fn a_worker_that_ends_before_it_has_a_log_is_started_again() {
 
 fn by(script: &str, time_s: f64) -> Vec<(String, String)> {
     let program = Program { path: "/bin/sh".into(), arguments: vec!["-c".into(), script.into()] };
-    let logs = list::find(&[source("stable"), source("change")], &list::Options::default()).unwrap().logs;
+    let logs = two_logs();
     let (settings, bounds) = (Settings::default(), Bounds { time_s, ..Bounds::default() });
     let mut rows = Vec::new();
     let mut runner = Runner::new(&program, &settings, &bounds).unwrap();
