@@ -33,7 +33,7 @@ use crate::batch::{NOTE, Options, Plan, Planned, Progress, Retry, Unit, finish, 
 use crate::error::{Context, usage};
 use crate::extract::{Bounds, Settings};
 use crate::pool::{Program, Runner};
-use crate::query::Fleet;
+use crate::query::{Fleet, runtime};
 use crate::store::Store;
 use crate::tables::host;
 use iophase::{Error, ErrorKind, Result};
@@ -86,11 +86,6 @@ fn failed(what: &str, e: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Io, format!("{what}: {e}"))
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
-    let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    made.map_err(|e| failed("no threads can be started", e))
-}
-
 /// Host and port of an address such as `df://node1:50050`.
 fn address(url: &str) -> Result<(String, u16)> {
     let rest = url.strip_prefix("df://").unwrap_or(url);
@@ -118,7 +113,7 @@ pub fn scheduler(a: &SchedulerArguments) -> Result<()> {
     };
     let at = format!("{}:{}", a.bind, a.port);
     let at = at.parse().map_err(|e| usage(format!("{at}: {e}")).expected("--bind with an IP address"))?;
-    runtime()?.block_on(async {
+    runtime(0)?.block_on(async {
         let cluster = BallistaCluster::new_from_config(&config).await.map_err(|e| failed("the scheduler", e))?;
         start_server(cluster, at, Arc::new(config)).await.map_err(|e| failed("the scheduler", e))
     })
@@ -132,9 +127,8 @@ pub fn executor(a: &ExecutorArguments) -> Result<()> {
     let (scheduler_host, scheduler_port) = address(&a.scheduler)?;
     let work = std::env::temp_dir().join(format!("iophase-fleet-{}", std::process::id()));
     fs::DirBuilder::new().mode(0o700).create(&work).or_output(&work)?;
-    let mut functions = BallistaFunctionRegistry::default();
-    let extract = function();
-    functions.scalar_functions.insert(extract.name().to_owned(), extract);
+    let state = state(SessionConfig::new_with_ballista()).map_err(|e| failed("the executor", e))?;
+    let functions = BallistaFunctionRegistry::from(&state);
     let config = ExecutorProcessConfig {
         bind_host: a.bind.clone(),
         external_host: Some(a.host.clone()),
@@ -149,13 +143,13 @@ pub fn executor(a: &ExecutorArguments) -> Result<()> {
         override_function_registry: Some(Arc::new(functions)),
         ..ExecutorProcessConfig::default()
     };
-    let done = runtime()?.block_on(start_executor_process(Arc::new(config)));
+    let done = runtime(0)?.block_on(start_executor_process(Arc::new(config)));
     // answers of batches that nobody fetches any more
     let _ = fs::remove_dir_all(&work);
     done.map_err(|e| failed("the executor", e))
 }
 
-/// A session that knows the function, of the scheduler or of a client.
+/// A session that knows the function and those of lists, of the scheduler, an executor or a client.
 fn state(config: SessionConfig) -> datafusion::common::Result<SessionState> {
     let mut state = SessionStateBuilder::new().with_config(config).with_default_features().build();
     state.register_udf(function())?;
@@ -282,7 +276,7 @@ pub fn run(plan: Plan<'_>, scheduler: &str, watch: &mut dyn FnMut(&Progress)) ->
     let planned_at = store.version()?;
     if !units.is_empty() {
         let work = WorkFolder::create(&store, options, planned_at, &units)?;
-        let runtime = runtime()?;
+        let runtime = runtime(0)?;
         let mut seen = Seen(planned_at);
         loop {
             let before = seen.0;

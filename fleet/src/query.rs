@@ -226,7 +226,8 @@ fn is_exhausted(e: &DataFusionError) -> bool {
     matches!(e.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 
-fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
+/// Threads that plan and answer queries; 0 are as many as the machine has cores.
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     if threads > 0 {
         builder.worker_threads(threads);
