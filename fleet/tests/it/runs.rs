@@ -3,6 +3,11 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use iophase_fleet::batch::{self, Options, Plan, Retry};
+use iophase_fleet::extract::{Bounds, Settings};
+use iophase_fleet::list;
+use iophase_fleet::pool::Program;
+
 use crate::common::{assert_same, cells, dump, make, program, run, source};
 
 #[test]
@@ -43,6 +48,41 @@ fn parts_of_a_job_array_make_the_same_tables() {
     }
     assert_same(&whole, &parts, "shards");
     assert!(run(0, &logs, &parts, &[]).contains("200 known, 0 read"));
+}
+
+#[test]
+fn portions_that_overlap_are_one_list() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole, fleet) = (t.path().join("logs"), t.path().join("whole"), t.path().join("portions"));
+    make(&logs, 30, 0.0, 9);
+    run(0, &logs, &whole, &[]);
+    let mut all = Vec::new();
+    list::find(&[logs], &list::Options::default(), &mut |some| {
+        all.extend(some);
+        Ok(())
+    })
+    .unwrap();
+    let program = Program { path: env!("CARGO_BIN_EXE_iophase-fleet").into(), arguments: vec!["worker".into()] };
+    let options = Options {
+        settings: Settings::default(),
+        bounds: Bounds::default(),
+        by_content: false,
+        workers: 1,
+        retry: Retry::None,
+        rebuild: false,
+        delete: Vec::new(),
+        shard: (1, 1),
+        program,
+    };
+    let read = |portions: [&[list::LogRef]; 2]| {
+        let mut plan = Plan::new(&fleet, &options);
+        portions.into_iter().for_each(|logs| plan.take(logs.to_vec()).unwrap());
+        let done = batch::run(plan, &mut |_| {}).unwrap();
+        (done.known, done.read)
+    };
+    assert_eq!(read([&all[..20], &all[10..20]]), (10, 20), "a log that comes twice is known");
+    assert_eq!(read([&all[..10], &all[5..]]), (25, 10));
+    assert_same(&whole, &fleet, "portions");
 }
 
 #[test]
