@@ -70,7 +70,7 @@ class Peers:
     def versions(self):
         text = (
             "import importlib.metadata as m\n"
-            "for n in ('ftio-hpc', 'darshan', 'pm4py'):\n"
+            "for n in ('ftio-hpc', 'darshan', 'drishti-io', 'pm4py'):\n"
             "    try: print(n, m.version(n))\n"
             "    except m.PackageNotFoundError: pass"
         )
@@ -111,12 +111,14 @@ def pairs(peers, iophase, options, folder):
         yield path, ["dfg", path], "pm4py", [peers.python, "-c", PM4PY, path]
     parser = shutil.which("darshan-dxt-parser")
     peers.known("darshan-dxt-parser", parser)
-    summary = peers.module("darshan")
+    summary, drishti = peers.module("darshan"), peers.script("drishti")
     for log in options.log:
         if summary:
             out = str(folder / "summary.html")
             command = [peers.python, "-m", "darshan", "summary", "--output", out, log]
             yield log, ["report", "-q", "-o", str(folder / "report.html"), log], "PyDarshan summary", command
+        if drishti:
+            yield log, ["findings", log], "Drishti", [drishti, log]
         if parser:
             yield log, ["analyze", log], "darshan-dxt-parser", [parser, log]
 
