@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use ballista_core::config::BALLISTA_ADAPTIVE_PLANNER_ENABLED;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::{cluster::BallistaCluster, config::SchedulerConfig, scheduler_process::start_server};
@@ -156,13 +157,16 @@ fn state(config: SessionConfig) -> datafusion::common::Result<SessionState> {
     Ok(state)
 }
 
-/// Opens a fleet whose questions the executors of a cluster answer. All machines have to see it under the same path.
+/// Opens a fleet whose questions the executors of a cluster answer, in so many tasks at a time; 0 are as many as its rows need. All
+/// machines have to see it under the same path.
 ///
 /// # Errors
 /// As [`Fleet::open`]; [`ErrorKind::Io`] if the scheduler cannot be reached.
-pub fn open(folder: &Path, scheduler: &str) -> Result<Fleet> {
+pub fn open(folder: &Path, scheduler: &str, threads: usize) -> Result<Fleet> {
     let folder = std::path::absolute(folder).or_output(folder)?;
-    Fleet::of_session(&folder, SessionConfig::new_with_ballista(), async |config| session(scheduler, config).await)
+    // Ballista 55 plans without end while it runs, once rows are grouped by some columns and numbered within fewer of them
+    let config = SessionConfig::new_with_ballista().set_bool(BALLISTA_ADAPTIVE_PLANNER_ENABLED, false);
+    Fleet::of_session(&folder, (config, threads), async |config| session(scheduler, config).await)
 }
 
 /// A session whose queries the cluster answers.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::error::{Context, input, usage};
-use crate::query::{Answer, Fleet};
+use crate::query::{Answer, Engine, Fleet};
 use iophase::{Error, ErrorKind, Place, Result};
 
 /// Earlier runs that make a signature.
@@ -45,6 +45,9 @@ pub struct Arguments {
     /// Judge the forecast: hold out the last day and compare with what came
     #[arg(long)]
     pub replay: bool,
+    /// What answers
+    #[command(flatten)]
+    pub engine: Engine,
 }
 
 /// A job whose I/O is wanted.
@@ -88,9 +91,9 @@ struct Forecast {
 /// Makes the forecast, or judges it.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for a list of jobs that is none, [`ErrorKind::Empty`] without earlier runs, and as [`Fleet::open`].
+/// [`ErrorKind::Usage`] for a list of jobs that is none, [`ErrorKind::Empty`] without earlier runs, and as [`Engine::open`].
 pub fn run(a: &Arguments) -> Result<String> {
-    let runs = runs(&Fleet::open(&a.fleet, 0)?)?;
+    let runs = runs(&a.engine.open(&a.fleet)?)?;
     if runs.is_empty() {
         return Err(Error::new(ErrorKind::Empty, "no run in the fleet has bytes by minute"));
     }

@@ -42,21 +42,20 @@ const SECTIONS: [(&str, &str); 8] = [
     ("Quality of the data", "quality"),
 ];
 
-/// The page of the fleet in a folder, of the jobs that started within a time. Users are left out unless they are asked for.
+/// The page of a fleet, which is in `folder`, of the jobs that started within a time. Users are left out unless they are asked for.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a time that ends before it begins, and as [`Fleet::open`] and [`Fleet::sql`].
-pub fn page(folder: &Path, (from, until): (Bound, Bound), with_user: bool) -> Result<String> {
+/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a time that ends before it begins, and as [`Fleet::sql`].
+pub fn page(fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound), with_user: bool) -> Result<String> {
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
         return Err(usage("no time between --from and --until").expected("a later time for --until"));
     }
-    let fleet = Fleet::open(folder, 0)?;
     fleet.between(from, until)?;
     let mut h = Html::default();
     start(&mut h);
     h.open("main", &[("id", "main")]);
-    head(&mut h, &fleet, folder, (from, until))?;
-    time(&mut h, &fleet)?;
+    head(&mut h, fleet, folder, (from, until))?;
+    time(&mut h, fleet)?;
     for (title, name) in SECTIONS {
         if name == "top-users" && !with_user {
             continue;
@@ -65,7 +64,7 @@ pub fn page(folder: &Path, (from, until): (Bound, Bound), with_user: bool) -> Re
         let answer = fleet.sql(q.sql)?;
         section(&mut h, name, title, &q.about(), |h| table(h, name, title, &answer, with_user))?;
     }
-    provenance(&mut h, &fleet, folder, with_user)?;
+    provenance(&mut h, fleet, folder, with_user)?;
     h.close("main");
     h.close("body");
     h.close("html");

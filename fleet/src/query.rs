@@ -35,12 +35,44 @@ const STACK: usize = 16 << 20;
 /// Bytes that a query may need before it sorts on disk.
 const MEMORY: usize = 1 << 30;
 
+/// Rows of the largest table for which a stage has one more task on a cluster, and its tasks at most.
+#[cfg(feature = "cluster")]
+const ROWS_A_TASK: u64 = 1 << 20;
+#[cfg(feature = "cluster")]
+const MOST_TASKS: u64 = 256;
+
 /// A fleet that can be asked.
 pub struct Fleet {
     context: SessionContext,
     runtime: tokio::runtime::Runtime,
     /// Bytes that a query may need.
     memory: usize,
+}
+
+/// What answers the questions.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Engine {
+    /// Number of threads, or of tasks at a time on a cluster; all cores, or as many as the rows need, if it is not given
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+    /// Answer on the cluster of this scheduler, df://HOST:PORT
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "URL")]
+    pub scheduler: Option<String>,
+}
+
+impl Engine {
+    /// Opens a fleet.
+    ///
+    /// # Errors
+    /// As [`Fleet::open`]; [`ErrorKind::Io`] if the scheduler cannot be reached.
+    pub fn open(&self, folder: &Path) -> Result<Fleet> {
+        #[cfg(feature = "cluster")]
+        if let Some(scheduler) = &self.scheduler {
+            return crate::cluster::open(folder, scheduler, self.threads);
+        }
+        Fleet::open(folder, self.threads)
+    }
 }
 
 /// Rows of an answer.
@@ -135,12 +167,14 @@ impl Fleet {
     #[cfg(feature = "cluster")]
     pub(crate) fn of_session(
         folder: &Path,
-        config: SessionConfig,
+        (config, threads): (SessionConfig, usize),
         connect: impl AsyncFnOnce(SessionConfig) -> Result<SessionContext>,
     ) -> Result<Fleet> {
         let batches = current(folder)?;
         let runtime = runtime(0)?;
-        let context = runtime.block_on(connect(configured(config)))?;
+        let tasks = if threads > 0 { threads } else { tasks(&batches) };
+        let config = configured(config).with_target_partitions(tasks);
+        let context = runtime.block_on(connect(config))?;
         register_all(&context, folder, &batches)?;
         Ok(Fleet { context, runtime, memory: MEMORY })
     }
@@ -220,6 +254,16 @@ impl Fleet {
         });
         self.runtime.block_on(task).map_err(|e| Error::new(ErrorKind::Io, format!("the query ended: {e}")))
     }
+}
+
+/// Tasks of a stage on a cluster, each of which takes some 50 ms however few its rows are.
+#[cfg(feature = "cluster")]
+fn tasks(batches: &[Batch]) -> usize {
+    let rows = |table: &Description| -> u64 {
+        batches.iter().filter_map(|b| b.parts.0.get(table.name)).flatten().map(|(_, rows)| rows).sum()
+    };
+    let largest = all().iter().map(rows).max().unwrap_or(0);
+    (1 + largest / ROWS_A_TASK).min(MOST_TASKS) as usize
 }
 
 fn is_exhausted(e: &DataFusionError) -> bool {

@@ -12,7 +12,7 @@ use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
 use crate::error::Context;
-use crate::query::{Fleet, write_csv};
+use crate::query::{Engine, Fleet, write_csv};
 use iophase::Result;
 
 /// Runs on each side that a test needs: with fewer no difference can be significant at 1 %.
@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Smallest change of the median that is reported
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     pub change: f64,
+    /// What answers
+    #[command(flatten)]
+    pub engine: Engine,
 }
 
 /// A property that was tested.
@@ -77,9 +80,9 @@ type Values = [Vec<f64>; 4];
 /// Compares runs; gives CSV, the least probable first.
 ///
 /// # Errors
-/// As [`Fleet::open`] and [`Fleet::sql`].
+/// As [`Engine::open`] and [`Fleet::sql`].
 pub fn run(a: &Arguments) -> Result<String> {
-    let tests: Vec<Test> = groups(&Fleet::open(&a.fleet, 0)?)?
+    let tests: Vec<Test> = groups(&a.engine.open(&a.fleet)?)?
         .into_iter()
         .flat_map(|(group, values)| {
             PROPERTIES

@@ -3,7 +3,7 @@
 mod output;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use iophase::Result;
 #[cfg(feature = "cluster")]
 use iophase_fleet::cluster;
-use iophase_fleet::query::{self, Fleet, Format};
+use iophase_fleet::query::{self, Engine, Format};
 use iophase_fleet::{batch, convert, forecast, make_logs, page, regressions, tables, worker};
 
 /// Reads many I/O logs into Parquet tables, and answers questions over all of them.
@@ -43,9 +43,10 @@ enum Command {
         fleet: PathBuf,
         /// The query; `@FILE` reads it from a file
         query: String,
-        /// Form of the answer
         #[command(flatten)]
         form: Form,
+        #[command(flatten)]
+        engine: Engine,
     },
     /// A question that has a name
     Ask {
@@ -61,9 +62,10 @@ enum Command {
         /// Show the SQL instead of the answer
         #[arg(long)]
         show: bool,
-        /// Form of the answer
         #[command(flatten)]
         form: Form,
+        #[command(flatten)]
+        engine: Engine,
     },
     /// The fleet as one HTML page
     Page {
@@ -82,6 +84,8 @@ enum Command {
         /// Show who ran jobs
         #[arg(long)]
         with_user: bool,
+        #[command(flatten)]
+        engine: Engine,
     },
     /// I/O that is expected of jobs that run now, by minute
     Forecast(forecast::Arguments),
@@ -132,24 +136,6 @@ struct Form {
     /// File of the answer; standard output if it is not given
     #[arg(short, long, value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Number of threads; all cores if it is not given
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-    /// Answer on the cluster of this scheduler, df://HOST:PORT
-    #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "URL")]
-    scheduler: Option<String>,
-}
-
-impl Form {
-    /// The fleet, where its questions are answered.
-    fn open(&self, fleet: &Path) -> Result<Fleet> {
-        #[cfg(feature = "cluster")]
-        if let Some(scheduler) = &self.scheduler {
-            return cluster::open(fleet, scheduler);
-        }
-        Fleet::open(fleet, self.threads)
-    }
 }
 
 /// Runs the program on the arguments of the process.
@@ -168,24 +154,24 @@ pub fn run() -> ExitCode {
 
 fn answer(command: &Command) -> Result<()> {
     match command {
-        Command::Sql { fleet, query, form } => {
+        Command::Sql { fleet, query, form, engine } => {
             let sql = match query.strip_prefix('@') {
                 Some(path) => query::read_sql(path.as_ref())?,
                 None => query.clone(),
             };
-            output::answer(&form.open(fleet)?.sql(&sql)?, form)
+            output::answer(&engine.open(fleet)?.sql(&sql)?, form)
         }
         Command::Ask { list: true, .. } => output::print(&output::questions()),
-        Command::Ask { name, fleet, show, form, .. } => {
+        Command::Ask { name, fleet, show, form, engine, .. } => {
             let question = query::question(name.as_deref().unwrap_or_default())?;
             if *show {
                 return output::print(question.sql);
             }
             let fleet = fleet.clone().unwrap_or_default();
-            output::answer(&form.open(&fleet)?.sql(question.sql)?, form)
+            output::answer(&engine.open(&fleet)?.sql(question.sql)?, form)
         }
-        Command::Page { fleet, output, from, until, with_user } => {
-            output::file(output, &page::page(fleet, (*from, *until), *with_user)?)
+        Command::Page { fleet, output, from, until, with_user, engine } => {
+            output::file(output, &page::page(&engine.open(fleet)?, fleet, (*from, *until), *with_user)?)
         }
         Command::Forecast(a) => output::print(&forecast::run(a)?),
         Command::Regressions(a) => output::print(&regressions::run(a)?),

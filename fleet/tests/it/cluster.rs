@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{assert_same, assert_same_rows, dump, make, program, run};
 use crate::kills::{signal, workers};
+use iophase_fleet::query::QUESTIONS;
 
 /// A process that ends with the test.
 struct Role(Child);
@@ -76,8 +77,11 @@ fn a_cluster_and_one_machine_make_the_same_tables() {
     let sql = "select count(*) as n, sum(bytes_read) as b from logs";
     // a function of lists is another crate of the engine
     let lists = "select sum(u) as n from (select unnest(range(ranks, ranks + 3)) as u from logs)";
-    for command in [["sql", fleet, sql], ["sql", fleet, lists]] {
-        let there = [&command[..], &["--scheduler", &url]].concat();
+    let questions = QUESTIONS.iter().map(|q| vec!["ask", q.name, fleet]);
+    let others = [["sql", fleet, sql].to_vec(), ["sql", fleet, lists].to_vec(), ["page", fleet, "-o", "-"].to_vec()];
+    let others = others.into_iter().chain([["forecast", fleet, "--replay"].to_vec(), ["regressions", fleet].to_vec()]);
+    for command in questions.chain(others) {
+        let there = [&command[..], &["--scheduler", &url, "--threads", "3"]].concat();
         assert_eq!(answer(&there), answer(&command), "{command:?}");
     }
     // what fails there is an error here
