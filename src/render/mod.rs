@@ -8,7 +8,7 @@ pub mod compare;
 mod counters;
 #[cfg(feature = "render")]
 pub mod dfg;
-#[cfg(feature = "render")]
+#[cfg(feature = "figure")]
 pub mod figure;
 #[cfg(feature = "render")]
 pub mod findings;
@@ -31,9 +31,9 @@ pub mod table;
 pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
-#[cfg(feature = "render")]
+#[cfg(feature = "figure")]
 pub mod visible;
-#[cfg(feature = "render")]
+#[cfg(feature = "figure")]
 pub mod units {
     //! Numbers with units for people.
     pub use crate::units::*;

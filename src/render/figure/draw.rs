@@ -6,8 +6,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, IntoFont, RGBAColor, RGBColor, ShapeStyle};
 
 use super::axis::Axis;
-use super::map;
 use super::model::{Figure, Layer, Panel, Shape, color};
+use super::shade::{cells, shade};
 use super::text::{beginning, lines, width};
 use crate::render::visible::visible;
 
@@ -57,7 +57,7 @@ impl Look {
     }
 
     /// Of a page that shows it so many pixels wide.
-    pub(super) fn of_screen(width: u32) -> Look {
+    pub fn of_screen(width: u32) -> Look {
         Look { width: f64::from(width.clamp(300, 4000)), unit: 0.8, page: true, ..Look::default() }
     }
 }
@@ -372,7 +372,7 @@ impl Frame<'_> {
                     p.rect(a, (b.0.max(a.0 + wide), b.1.max(a.1 + wide)), color);
                 }
             }
-            Shape::Map { rows } => map::cells(rows, range, self.panel.y.range).for_each(|(a, b, shade)| {
+            Shape::Map { rows } => cells(rows, range, self.panel.y.range).for_each(|(a, b, shade)| {
                 p.rect(self.at(a), self.at(b), shade.into());
             }),
             Shape::Texts { .. } | Shape::Image { .. } => {}
@@ -506,7 +506,7 @@ impl Pen<'_> {
             }
             Shape::Dots { .. } => self.dot((middle, y), 5.0 * u, color),
             Shape::Peaks { .. } => self.line([(middle, y - 5.0 * u), (middle, y + 5.0 * u)], color, 5.0 * u),
-            Shape::Map { .. } => self.ramp((x, y, wide, u), map::shade),
+            Shape::Map { .. } => self.ramp((x, y, wide, u), shade),
             Shape::Image { colours, .. } => {
                 let last = colours.len().saturating_sub(1) as f64;
                 self.ramp((x, y, wide, u), |share| {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use plotters::style::RGBColor;
 
-use super::{Layer, Shape, color};
+use super::{Layer, Shape, blend, color};
 use crate::record::stem;
 use crate::render::units;
 
@@ -58,12 +58,6 @@ pub fn of_rank(i: usize, ranks: usize, pattern: usize) -> RGBColor {
         blend(a, b, u)
     };
     if pattern.is_multiple_of(2) { base } else { blend(base, color::PAPER, 0.4) }
-}
-
-/// A colour between two others.
-pub fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
-    let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
-    RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
 /// Entries of the legend for ranks: all, or of many the first, the middle and the last.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use plotters::style::RGBColor;
 
 use super::draw::{Look, draw};
-use super::rank::{FILES, blend, legend, nth_file, of_rank, one_of_each_first, plain, speck};
+use super::rank::{FILES, legend, nth_file, of_rank, one_of_each_first, plain, speck};
 use super::view::file_name;
-use super::{Axis, Figure, Layer, Numbers, Panel, Shape, Timeline, color};
+use super::{Axis, Figure, Layer, Numbers, Panel, Shape, Timeline, blend, color};
 use crate::analysis::{FileAccesses, PatternsOfTrace};
 use crate::pattern::{Pattern, PatternReport, groups};
 use crate::record::{Op, Request};

@@ -4,9 +4,9 @@ use plotters::style::RGBColor;
 
 use super::draw::{Look, draw};
 use super::offsets::offset_axis;
-use super::rank::{FILES, blend, legend, nth_file, of_rank, one_of_each_first, plain, speck};
+use super::rank::{FILES, legend, nth_file, of_rank, one_of_each_first, plain, speck};
 use super::view::file_name;
-use super::{Figure, Layer, Panel, Shape, Timeline, color};
+use super::{Figure, Layer, Panel, Shape, Timeline, blend, color};
 use crate::classify::{
     Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, LocalClass, Mix, Sketch, SketchedAccess,
 };
