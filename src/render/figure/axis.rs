@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::render::units::{byte_prefix, digits, si_prefix, time_unit};
+use crate::render::units::{byte_prefix, digits, si_prefix, time_unit, utc};
+
+const DAY_S: f64 = 86_400.0;
 
 /// How the numbers at an axis are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -12,6 +14,8 @@ pub enum Numbers {
     Prefixed,
     /// Data in seconds, written in milliseconds to days.
     Time,
+    /// Seconds since 1970, written as dates of UTC.
+    Date,
     /// As they are.
     Plain,
     /// Counts of things.
@@ -67,7 +71,7 @@ impl Axis {
                 let (factor, unit) = time_unit(largest);
                 (factor, unit.to_owned())
             }
-            Numbers::Plain | Numbers::Whole => (1.0, self.unit.to_owned()),
+            Numbers::Date | Numbers::Plain | Numbers::Whole => (1.0, self.unit.to_owned()),
         }
     }
 
@@ -90,6 +94,10 @@ impl Axis {
         if self.numbers == Numbers::Logarithmic {
             let all = (0..100).map(|i| (low.log2().ceil() + f64::from(i)).exp2()).take_while(|m| *m <= high);
             return all.map(|m| (m * per, digits(m))).collect();
+        }
+        if self.numbers == Numbers::Date {
+            let step = date_step(high - low, most);
+            return marks(low, high, step).map(|m| (m, date(m, step))).collect();
         }
         let least = if self.numbers == Numbers::Whole { 1.0 } else { 0.0 };
         let step = round_step(high - low, most).max(least);
@@ -122,6 +130,24 @@ pub fn round_step(span: f64, most: usize) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|m| m * power).find(|s| *s >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
+/// The smallest step between dates of which at most `most` fit into `span`: parts of a day or days.
+fn date_step(span: f64, most: usize) -> f64 {
+    const PARTS: [f64; 9] = [1.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 43_200.0];
+    let part = PARTS.into_iter().find(|s| span <= s * most as f64);
+    part.unwrap_or_else(|| round_step(span / DAY_S, most).max(1.0) * DAY_S)
+}
+
+/// A time as `2026-01-31`, or `01-31 12:05` if the next is on the same day.
+fn date(unix_s: f64, step: f64) -> String {
+    let text = utc(unix_s);
+    let (day, time) = text.split_once(' ').unwrap_or((&text, ""));
+    if step >= DAY_S {
+        return day.to_owned();
+    }
+    let seconds = if step < 60.0 { 8 } else { 5 };
+    format!("{} {}", &day[day.len().saturating_sub(5)..], &time[..seconds.min(time.len())])
+}
+
 /// The multiples of `step` from `low` to `high`, at most 100. They are counted: where times are so large that adding a step does not
 /// change them, adding steps would not end.
 pub fn marks(low: f64, high: f64, step: f64) -> impl Iterator<Item = f64> {
@@ -152,6 +178,13 @@ mod tests {
         assert_eq!(ticks((0.1, 2.6), "Hz", Numbers::Logarithmic, 6), is("x (Hz)", "0.125 0.250 0.500 1.00 2.00"));
         assert_eq!(ticks((1.0, 4.0), "", Numbers::Whole, 12), is("x", "1 2 3 4"));
         assert_eq!(ticks((-1.05, 1.05), "", Numbers::Plain, 6), is("x", "-1.0 -0.5 0 0.5 1.0"));
+        let day = 1_769_817_600.0;
+        assert_eq!(ticks((day, day + 90.0 * 86_400.0), "", Numbers::Date, 3), is("x", "2026-02-16 2026-04-07"));
+        assert_eq!(ticks((day, day + 14_000.0), "", Numbers::Date, 3), is("x", "01-31 00:00 01-31 03:00"));
+        assert_eq!(
+            ticks((day, day + 2.0), "", Numbers::Date, 2),
+            is("x", "01-31 00:00:00 01-31 00:00:01 01-31 00:00:02")
+        );
     }
 
     #[test]
