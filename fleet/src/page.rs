@@ -1,18 +1,21 @@
 //! A fleet as one HTML page: answers first, then the named questions as tables. It needs nothing else, has no script, and shows the
-//! names of strangers: all text goes through one escaping writer, and a policy allows the one style by its hash and nothing more.
+//! names of strangers: `maud` escapes all text, and a policy allows the one style by its hash and nothing more.
 
-mod html;
+mod text;
 
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use chrono::{DateTime, Utc};
+use iophase::internals::render::figure::{self, Axis, Figure, Layer, Look, Numbers, Panel, Shape, Steps, color};
+use iophase::internals::render::units;
+use iophase::internals::render::visible::visible;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use crate::error::usage;
-use crate::query::{Answer, Fleet, QUESTIONS, question};
+use crate::query::{Fleet, QUESTIONS, question};
 use crate::store::Store;
-use html::Html;
 use iophase::Result;
 
 /// A bound of time, if there is one.
@@ -23,12 +26,12 @@ const STYLE: &str = include_str!("page/page.css");
 const ROWS: usize = 50;
 /// A name or code of up to this many bytes stays on one line, however narrow the page.
 const WHOLE: usize = 24;
-/// Width and height of a picture in units of its view box.
-const SIZE: (f64, f64) = (1000.0, 200.0);
 /// Said where there is no row.
 const NOTHING: &str = "Nothing in the data answers this.";
 /// Columns of a picture: more minutes are added up.
 const COLUMNS: usize = 240;
+/// A picture for wide screens and one for narrow ones, whose text would be too small in the other: class, and width in pixels.
+const PICTURES: [(&str, u32); 2] = [("wide", 1000), ("narrow", 360)];
 
 /// The sections that are questions: heading, and name of the question.
 const SECTIONS: [(&str, &str); 8] = [
@@ -51,86 +54,58 @@ pub fn page(fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound), with_us
         return Err(usage("no time between --from and --until").expected("a later time for --until"));
     }
     fleet.between(from, until)?;
-    let mut h = Html::default();
-    start(&mut h);
-    h.open("main", &[("id", "main")]);
-    head(&mut h, fleet, folder, (from, until))?;
-    time(&mut h, fleet)?;
-    for (title, name) in SECTIONS {
-        if name == "top-users" && !with_user {
-            continue;
-        }
-        let q = question(name)?;
-        let answer = fleet.sql(q.sql)?;
-        section(&mut h, name, title, &q.about(), |h| table(h, name, title, &answer, with_user))?;
-    }
-    provenance(&mut h, fleet, folder, with_user)?;
-    h.close("main");
-    h.close("body");
-    h.close("html");
-    Ok(h.finish())
-}
-
-fn start(h: &mut Html) {
-    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    let asked = || SECTIONS.into_iter().filter(|(_, name)| with_user || *name != "top-users");
+    let style = format!("{}{STYLE}", figure::STYLE);
+    let hash = BASE64_STANDARD.encode(Sha256::digest(&style));
     let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
-    h.doctype();
-    h.open("html", &[("lang", "en")]);
-    h.open("head", &[]);
-    h.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
-    h.open("meta", &[("charset", "utf-8")]);
-    h.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-    h.elem("title", &[], "I/O of many jobs");
-    h.style(STYLE);
-    h.close("head");
-    h.open("body", &[]);
-    h.elem("a", &[("class", "skip"), ("href", "#main")], "Skip to the answer");
-    h.open("nav", &[("aria-label", "Sections")]);
-    h.open("ul", &[]);
-    let links = [("answer", "Answer"), ("time", "Bytes over time")];
-    let questions = SECTIONS.iter().map(|(title, name)| (*name, *title));
-    for (id, title) in links.into_iter().chain(questions.filter(|q| q.0 != "top-users")).chain([("provenance", "Data")])
-    {
-        h.open("li", &[]);
-        h.elem("a", &[("href", &format!("#{id}"))], title);
-        h.close("li");
+    let mut sections = vec![time(fleet)?];
+    for (title, name) in asked() {
+        let q = question(name)?;
+        let content = table(fleet, (name, title), q.sql, with_user)?;
+        sections.push(section(name, title, &q.about(), &content));
     }
-    h.close("ul");
-    h.close("nav");
+    sections.push(provenance(fleet, folder, with_user)?);
+    let links = [("Answer", "answer"), ("Bytes over time", "time")].into_iter().chain(asked());
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "I/O of many jobs" }
+                style { (PreEscaped(style)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the answer" }
+                nav aria-label="Sections" {
+                    ul { @for (title, id) in links.chain([("Data", "provenance")]) { li { a href={ "#" (id) } { (title) } } } }
+                }
+                main #main { (head(fleet, folder, (from, until))?) @for s in sections { (s) "\n" } }
+            }
+        }
+    };
+    Ok(visible(&page.into_string()).into_owned())
 }
 
-fn section(
-    h: &mut Html,
-    id: &str,
-    title: &str,
-    lead: &str,
-    content: impl FnOnce(&mut Html) -> Result<()>,
-) -> Result<()> {
-    let heading = format!("{id}-h");
-    h.open("section", &[("id", id), ("aria-labelledby", &heading)]);
-    h.elem("h2", &[("id", &heading)], title);
-    h.elem("p", &[("class", "lead")], lead);
-    content(h)?;
-    h.close("section");
-    Ok(())
+fn section(id: &str, title: &str, lead: &str, content: &Markup) -> Markup {
+    html! {
+        section #(id) aria-labelledby={ (id) "-h" } { h2 #{ (id) "-h" } { (title) } p.lead { (lead) } (content) }
+    }
 }
 
 /// The answers in words.
-fn head(h: &mut Html, fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound)) -> Result<()> {
+fn head(fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound)) -> Result<Markup> {
     let name = folder.file_name().map_or_else(|| folder.display().to_string(), |n| n.to_string_lossy().into_owned());
-    h.elem("h1", &[], &format!("I/O of the jobs in {name}"));
     let bounds = [("from", from), ("before", until)];
-    let bounds = bounds.into_iter().filter_map(|(word, t)| Some(format!(" {word} {} UTC", html::date(seconds(t?)))));
+    let bounds = bounds.into_iter().filter_map(|(word, t)| Some(format!(" {word} {} UTC", text::date(seconds(t?)))));
     let bounds: String = bounds.collect();
-    if !bounds.is_empty() {
-        h.elem("p", &[("class", "lead")], &format!("Jobs that started{bounds}."));
-    }
-    h.open("ul", &[("id", "answer"), ("class", "answer")]);
-    for line in answers(fleet)? {
-        h.elem("li", &[], &line);
-    }
-    h.close("ul");
-    Ok(())
+    let answers = answers(fleet)?;
+    Ok(html! {
+        h1 { "I/O of the jobs in " (name) }
+        @if !bounds.is_empty() { p.lead { "Jobs that started" (bounds) "." } }
+        ul #answer.answer { @for line in answers { li { (line) } "\n" } }
+    })
 }
 
 fn answers(fleet: &Fleet) -> Result<Vec<String>> {
@@ -144,26 +119,25 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
          sum(bytes_read) as r, sum(bytes_written) as w, sum(io_s * ranks) / 3600 as hours, \
          sum(io_s * ranks) / sum(run_time_s * ranks) as share, count(distinct app) as apps from logs")?;
     let at = |v: &[Option<f64>], i: usize| v.get(i).copied().flatten();
-    let number = |x: Option<f64>| x.map_or("-".to_owned(), html::grouped);
-    let bad = at(&logs, 1)
-        .filter(|b| *b > 0.0)
-        .map_or(String::new(), |b| format!("; {} could not be read", html::grouped(b)));
+    let number = |x: Option<f64>| x.map_or("-".to_owned(), text::whole);
+    let bad =
+        at(&logs, 1).filter(|b| *b > 0.0).map_or(String::new(), |b| format!("; {} could not be read", text::whole(b)));
     lines.push(format!("{} logs of {} applications{bad}", number(at(&logs, 0)), number(at(&logs, 6))));
     let (read, written) = (at(&logs, 2).unwrap_or(0.0), at(&logs, 3).unwrap_or(0.0));
-    lines.push(format!("{} read, {} written", html::bytes(read), html::bytes(written)));
+    lines.push(format!("{} read, {} written", units::bytes(read), units::bytes(written)));
     if let (Some(hours), Some(share)) = (at(&logs, 4), at(&logs, 5)) {
-        lines.push(format!("{} core hours in I/O: {:.1} % of the jobs' time", html::short(hours), 100.0 * share));
+        lines.push(format!("{} core hours in I/O: {:.1} % of the jobs' time", text::number(hours), 100.0 * share));
     }
     let periodic = one(
         "select count(distinct case when periodic then log_key end) as p, count(distinct case when periodic is not null then log_key end) as n, \
          median(case when confidence > 0.8 then period_s end) as t from signals",
     )?;
     if let (Some(p), Some(n)) = (at(&periodic, 0), at(&periodic, 1).filter(|n| *n > 0.0)) {
-        let median = at(&periodic, 2).map_or(String::new(), |t| format!("; median period {} s", html::short(t)));
+        let median = at(&periodic, 2).map_or(String::new(), |t| format!("; median period {} s", text::number(t)));
         lines.push(format!(
             "{} of {} jobs with data that resolve periods are periodic{median}",
-            html::grouped(p),
-            html::grouped(n)
+            text::whole(p),
+            text::whole(n)
         ));
     }
     let worst = fleet.sql(
@@ -176,7 +150,7 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
             row[0],
             row[1],
             row[3],
-            html::short(*hours)
+            text::number(*hours)
         );
         lines.push(text);
     }
@@ -212,7 +186,7 @@ fn left_out(fleet: &Fleet, drawable: &str) -> Result<String> {
     let answer = fleet.sql(&format!("select count(*) as n from logs where not {drawable}"))?;
     let jobs = answer.numbers("n")?.first().copied().flatten().filter(|n| *n > 0.0);
     Ok(jobs.map_or(String::new(), |n| {
-        let n = html::grouped(n);
+        let n = text::whole(n);
         format!(
             " Jobs that started far from nearly all others, as by wrong clocks, are left out: {n}. With --from and --until they are shown."
         )
@@ -232,150 +206,121 @@ fn minutes(fleet: &Fleet, drawable: &str) -> Result<Vec<(f64, [f64; 2])>> {
 }
 
 /// Bytes over time as a picture.
-fn time(h: &mut Html, fleet: &Fleet) -> Result<()> {
+fn time(fleet: &Fleet) -> Result<Markup> {
+    let of_time = |lead: &str, content: Markup| section("time", "Bytes over time", lead, &content);
     let drawable = drawable(fleet)?;
     let (left_out, rows) = (left_out(fleet, &drawable)?, minutes(fleet, &drawable)?);
     let (Some(first), Some(last)) = (rows.first().map(|x| x.0), rows.last().map(|x| x.0 + 60.0)) else {
-        return section(h, "time", "Bytes over time", NOTHING, |_| Ok(()));
+        return Ok(of_time(NOTHING, html! {}));
     };
     let step = ((last - first) / COLUMNS as f64 / 60.0).ceil().max(1.0) * 60.0;
     let columns = ((last - first) / step).ceil() as usize;
-    let mut sums = vec![[0.0; 2]; columns.max(1)];
-    for (t, x) in &rows {
-        let at = (((t - first) / step) as usize).min(sums.len() - 1);
-        (0..2).for_each(|k| sums[at][k] += x[k]);
+    let mut rates = [vec![0.0; columns.max(1)], vec![0.0; columns.max(1)]];
+    for (t, bytes) in &rows {
+        let at = (((t - first) / step) as usize).min(rates[0].len() - 1);
+        (0..2).for_each(|k| rates[k][at] += bytes[k] / step);
     }
+    let [read, written] = rates.map(|values| Steps { start: first, step, values });
     let lead = format!(
-        "Mean rates of {} s each, from {} to {} UTC: written upwards, read downwards. Rows without exact times are spread over the time between the first and the last access of a file.{left_out}",
-        html::grouped(step),
-        html::date(first),
-        html::date(last)
+        "Mean rates of {} s each, from {} to {} UTC. Rows without exact times are spread over the time between the first and the last access of a file.{left_out}",
+        text::whole(step),
+        text::date(first),
+        text::date(last)
     );
-    section(h, "time", "Bytes over time", &lead, |h| {
-        picture(h, &sums, step, (first, last));
-        Ok(())
-    })
+    let figure = rates_figure((read, written), (first, last));
+    Ok(of_time(
+        &lead,
+        html! {
+            @for (class, width) in PICTURES {
+                figure class=(class) { (PreEscaped(figure::draw(&figure, &Look::of_screen(width), class).svg)) }
+            }
+        },
+    ))
 }
 
-fn picture(h: &mut Html, sums: &[[f64; 2]], step: f64, (first, last): (f64, f64)) {
-    let top = |k: usize| sums.iter().map(|s| s[k]).fold(0.0, f64::max);
-    let (width, height) = SIZE;
-    let (middle, half) = (height / 2.0, height / 2.0 - 2.0);
-    let most = top(0).max(top(1)).max(f64::MIN_POSITIVE);
-    let path = |k: usize, sign: f64| {
-        let mut d = format!("M0 {middle:.1}");
-        for (i, s) in sums.iter().enumerate() {
-            let x = |i: usize| i as f64 * width / sums.len() as f64;
-            let y = middle - sign * half * s[k] / most;
-            d += &format!("L{:.1} {y:.1}L{:.1} {y:.1}", x(i), x(i + 1));
-        }
-        d + &format!("L{width:.1} {middle:.1}Z")
+/// Rates of reading and writing, each in a panel of its own with the same scale.
+fn rates_figure((read, written): (Steps, Steps), range: (f64, f64)) -> Figure {
+    let (most_read, most_written) = (read.ends().1, written.ends().1);
+    let panel = |label: &str, time: &str, color, rates: Steps| {
+        let y = Axis { label: label.to_owned(), ..Axis::rate(most_read.max(most_written)) };
+        let x = Axis::new(range, time, "", Numbers::Date);
+        Panel::new(x, y, vec![Layer::new("", color, Shape::Area(rates))]).height(180.0)
     };
-    let rate = |k: usize| html::bytes(top(k) / step);
-    h.open("figure", &[]);
-    // words beside the picture keep their size, however narrow the page
-    h.elem("p", &[("class", "ends")], &format!("written, up to {}/s", rate(1)));
-    let view = format!("0 0 {width} {height}");
-    h.open(
-        "svg",
-        &[("viewBox", &view), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-labelledby", "time-t time-d")],
-    );
-    h.elem("title", &[("id", "time-t")], "Bytes over time");
-    let desc = format!("Highest mean rate: {}/s written, {}/s read.", rate(1), rate(0));
-    h.elem("desc", &[("id", "time-d")], &desc);
-    h.empty("path", &[("class", "write"), ("d", &path(1, 1.0))]);
-    h.empty("path", &[("class", "read"), ("d", &path(0, -1.0))]);
-    h.empty("path", &[("class", "zero"), ("d", &format!("M0 {middle:.1}H{width:.1}"))]);
-    h.close("svg");
-    h.elem("p", &[("class", "ends")], &format!("read, up to {}/s", rate(0)));
-    h.open("p", &[("class", "ends")]);
-    [first, last].iter().for_each(|t| h.elem("span", &[], &html::date(*t)));
-    h.close("p");
-    h.elem("figcaption", &[], &desc);
-    h.close("figure");
+    Figure {
+        title: format!("Highest mean rate: {} written, {} read", units::rate(most_written), units::rate(most_read)),
+        panels: vec![panel("Written", "", color::SIGNAL, written), panel("Read", "Time (UTC)", color::DOMINANT, read)],
+        ..Figure::default()
+    }
 }
 
-fn table(h: &mut Html, id: &str, title: &str, answer: &Answer, with_user: bool) -> Result<()> {
+/// The answer to a question.
+fn table(fleet: &Fleet, (id, title): (&str, &str), sql: &str, with_user: bool) -> Result<Markup> {
+    let answer = fleet.sql(sql)?;
     let fields = answer.schema.fields();
     let shown: Vec<usize> = (0..fields.len()).filter(|&i| with_user || !fields[i].name().contains("user")).collect();
     let cells = answer.cells()?;
     if cells.is_empty() {
-        h.elem("p", &[], NOTHING);
-        return Ok(());
+        return Ok(html! { p { (NOTHING) } });
     }
-    let class = |i: usize| if fields[i].data_type().is_numeric() { "n" } else { "t" };
-    h.open("div", &[("class", "scroll")]);
-    h.open("table", &[("id", &format!("{id}-table"))]);
     let cut = if cells.len() > ROWS { format!(": {ROWS} of {} rows", cells.len()) } else { String::new() };
-    h.elem("caption", &[], &format!("{title}{cut}"));
-    h.open("thead", &[]);
-    h.open("tr", &[]);
-    for &i in &shown {
-        h.elem("th", &[("scope", "col"), ("class", class(i))], &html::heading(fields[i].name()));
-    }
-    h.close("tr");
-    h.close("thead");
-    h.open("tbody", &[]);
-    for row in cells.iter().take(ROWS) {
-        h.open("tr", &[]);
-        for &i in &shown {
-            let exact = &row[i];
-            let number = exact.parse::<f64>().ok().filter(|_| fields[i].data_type().is_numeric());
-            match number {
-                Some(x) => h.elem(
-                    "td",
-                    &[("class", "n"), ("data-value", exact), ("title", exact)],
-                    &html::value(fields[i].name(), x),
-                ),
-                None if exact.is_empty() => h.elem("td", &[("class", class(i))], "-"),
-                None if exact.len() <= WHOLE => h.elem("td", &[("class", "w")], exact),
-                None => h.elem("td", &[("class", "t")], exact),
+    let class = |i: usize| if fields[i].data_type().is_numeric() { "n" } else { "t" };
+    Ok(html! {
+        div.scroll {
+            table #{ (id) "-table" } {
+                caption { (title) (cut) }
+                thead { tr { @for &i in &shown { th scope="col" class=(class(i)) { (text::heading(fields[i].name())) } } } }
+                tbody {
+                    @for row in cells.iter().take(ROWS) {
+                        tr { @for &i in &shown { (cell(fields[i].name(), class(i), &row[i])) } }
+                        "\n"
+                    }
+                }
             }
         }
-        h.close("tr");
-    }
-    h.close("tbody");
-    h.close("table");
-    h.close("div");
-    Ok(())
+    })
 }
 
-fn provenance(h: &mut Html, fleet: &Fleet, folder: &Path, with_user: bool) -> Result<()> {
+fn cell(column: &str, class: &str, exact: &str) -> Markup {
+    let number = exact.parse::<f64>().ok().filter(|_| class == "n");
+    html! {
+        @if let Some(x) = number {
+            td.n data-value=(exact) title=(exact) { (text::value(column, x)) }
+        } @else if exact.is_empty() {
+            td class=(class) { "-" }
+        } @else {
+            td class=(if exact.len() <= WHOLE { "w" } else { "t" }) { (text::both_ends(exact)) }
+        }
+    }
+}
+
+fn provenance(fleet: &Fleet, folder: &Path, with_user: bool) -> Result<Markup> {
     let store = Store::open(folder)?;
     let batches = store.batches()?;
     let versions = store.batches_since(0)?;
     let logs = fleet.sql("select count(*) as n from logs")?.numbers("n")?;
+    let versions: std::collections::BTreeSet<&str> = versions.iter().map(|(_, b)| b.version.as_str()).collect();
+    let files = batches.iter().map(|m| m.parts.files().count()).sum::<usize>();
+    let mut facts = vec![
+        ("Logs".to_owned(), text::whole(logs.into_iter().flatten().sum())),
+        ("Files of the tables".to_owned(), units::grouped(files)),
+        ("Version of the tables".to_owned(), crate::tables::SCHEMA_VERSION.to_string()),
+        ("Version of iophase".to_owned(), versions.into_iter().collect::<Vec<_>>().join(", ")),
+    ];
+    facts.extend(store.options().into_iter().map(|(name, value)| (format!("Option {name}"), value)));
+    if !with_user {
+        facts.push(("Users".to_owned(), "left out; --with-user shows them".to_owned()));
+    }
     let lead = "What the tables were made of; `iophase fleet sql` asks them anything else.";
-    section(h, "provenance", "Data", lead, |h| {
-        h.open("dl", &[]);
-        let versions: std::collections::BTreeSet<&str> = versions.iter().map(|(_, b)| b.version.as_str()).collect();
-        let mut facts = vec![
-            ("Logs".to_owned(), html::grouped(logs.into_iter().flatten().sum())),
-            (
-                "Files of the tables".to_owned(),
-                html::grouped(batches.iter().map(|m| m.parts.files().count() as f64).sum()),
-            ),
-            ("Version of the tables".to_owned(), crate::tables::SCHEMA_VERSION.to_string()),
-            ("Version of iophase".to_owned(), versions.into_iter().collect::<Vec<_>>().join(", ")),
-        ];
-        facts.extend(store.options().into_iter().map(|(name, value)| (format!("Option {name}"), value)));
-        if !with_user {
-            facts.push(("Users".to_owned(), "left out; --with-user shows them".to_owned()));
-        }
-        for (name, value) in facts {
-            h.open("div", &[]);
-            h.elem("dt", &[], &name);
-            h.elem("dd", &[], &value);
-            h.close("div");
-        }
-        h.close("dl");
-        h.open("details", &[]);
-        h.elem("summary", &[], "SQL of the questions");
-        for q in QUESTIONS {
-            h.elem("h3", &[], q.name);
-            h.elem("pre", &[], q.sql);
-        }
-        h.close("details");
-        Ok(())
-    })
+    Ok(section(
+        "provenance",
+        "Data",
+        lead,
+        &html! {
+            dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+            details {
+                summary { "SQL of the questions" }
+                @for q in QUESTIONS { h3 { (q.name) } pre { (q.sql) } }
+            }
+        },
+    ))
 }
