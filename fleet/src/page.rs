@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::error::usage;
 use crate::query::{Fleet, QUESTIONS, question};
 use crate::store::Store;
-use iophase::Result;
+use iophase::{ErrorKind, Result};
 
 /// A bound of time, if there is one.
 type Bound = Option<DateTime<Utc>>;
@@ -48,7 +48,7 @@ const SECTIONS: [(&str, &str); 8] = [
 /// The page of a fleet, which is in `folder`, of the jobs that started within a time. Users are left out unless they are asked for.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for a time that ends before it begins, and as [`Fleet::sql`].
+/// [`ErrorKind::Usage`] for a time that ends before it begins, and as [`Fleet::sql`].
 pub fn page(fleet: &Fleet, folder: &Path, (from, until): (Bound, Bound), with_user: bool) -> Result<String> {
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
         return Err(usage("no time between --from and --until").expected("a later time for --until"));
@@ -128,10 +128,11 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
     if let (Some(hours), Some(share)) = (at(&logs, 4), at(&logs, 5)) {
         lines.push(format!("{} core hours in I/O: {:.1} % of the jobs' time", text::number(hours), 100.0 * share));
     }
-    let periodic = one(
-        "select count(distinct case when periodic then log_key end) as p, count(distinct case when periodic is not null then log_key end) as n, \
-         median(case when confidence > 0.8 then period_s end) as t from signals",
-    )?;
+    // by groups, which spill to disk: counts of distinct keys do not
+    let periodic =
+        one("select p, n, t from (select sum(case when periodic then 1 else 0 end) as p, count(*) as n from \
+         (select bool_or(periodic) as periodic from signals where periodic is not null group by log_key)) \
+         cross join (select median(period_s) as t from signals where confidence > 0.8)")?;
     if let (Some(p), Some(n)) = (at(&periodic, 0), at(&periodic, 1).filter(|n| *n > 0.0)) {
         let median = at(&periodic, 2).map_or(String::new(), |t| format!("; median period {} s", text::number(t)));
         lines.push(format!(
@@ -253,9 +254,16 @@ fn rates_figure((read, written): (Steps, Steps), range: (f64, f64)) -> Figure {
     }
 }
 
-/// The answer to a question.
+/// The answer to a question. One that the engine refuses, because it needs too much memory, leaves those of the others.
 fn table(fleet: &Fleet, (id, title): (&str, &str), sql: &str, with_user: bool) -> Result<Markup> {
-    let answer = fleet.sql(sql)?;
+    let answer = match fleet.sql(sql) {
+        Err(e) if e.kind() == ErrorKind::Limit => {
+            return Ok(
+                html! { p { "Not answered: " (e.found()) ". A page of less time, with --from and --until, has it." } },
+            );
+        }
+        answer => answer?,
+    };
     let fields = answer.schema.fields();
     let shown: Vec<usize> = (0..fields.len()).filter(|&i| with_user || !fields[i].name().contains("user")).collect();
     let cells = answer.cells()?;
