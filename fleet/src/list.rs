@@ -46,7 +46,7 @@ pub struct Options {
     pub by_content: bool,
 }
 
-/// Logs that are given at once: so many, and what the tables have of them, are in memory.
+/// Logs of one portion of a listing. Memory holds one portion and its rows of the tables.
 const PORTION: usize = 1 << 18;
 
 /// What was not taken.

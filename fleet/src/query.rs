@@ -35,11 +35,9 @@ const STACK: usize = 16 << 20;
 /// Bytes that a query may need before it sorts on disk.
 const MEMORY: usize = 1 << 30;
 
-/// Rows of the largest table for which a stage has one more task on a cluster, and its tasks at most.
+/// Rows of the largest table for which a stage has one more task on a cluster.
 #[cfg(feature = "cluster")]
 const ROWS_A_TASK: u64 = 1 << 20;
-#[cfg(feature = "cluster")]
-const MOST_TASKS: u64 = 256;
 
 /// A fleet that can be asked.
 pub struct Fleet {
@@ -263,7 +261,7 @@ fn tasks(batches: &[Batch]) -> usize {
         batches.iter().filter_map(|b| b.parts.0.get(table.name)).flatten().map(|(_, rows)| rows).sum()
     };
     let largest = all().iter().map(rows).max().unwrap_or(0);
-    (1 + largest / ROWS_A_TASK).min(MOST_TASKS) as usize
+    (1 + largest / ROWS_A_TASK) as usize
 }
 
 fn is_exhausted(e: &DataFusionError) -> bool {
