@@ -55,9 +55,9 @@ pub(in crate::findings) fn conflicts(f: &Facts, r: &Rule) -> Option<Outcome> {
 
 pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
     let layouts = f.counters.map(|c| &c.layouts[..]).filter(|all| !all.is_empty())?;
-    // of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and size
-    let part = |x: Sums| (x.file, (Part { rank: None, count: 0, ..x.part(0.0) }, x.size()));
-    let mut files: BTreeMap<FileId, (Part, u64)> = sums::files(f)?.into_values().map(part).collect();
+    // of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and its sums
+    let part = |x: Sums| (x.file, (Part { rank: None, count: 0, ..x.part(0.0) }, x));
+    let mut files: BTreeMap<FileId, (Part, Sums)> = sums::files(f)?.into_values().map(part).collect();
     for t in &f.io.outermost {
         let (file, rank, time_s) = (t.file, t.rank, t.time_s());
         if let Some((part, _)) = files.get_mut(&file) {
@@ -67,14 +67,15 @@ pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (mut parts, mut lost, mut time_s) = (Vec::new(), Some(0.0), 0.0);
     let (mut fewest, mut most) = (u64::MAX, 0);
     for layout in layouts {
-        let Some(&(part, size)) = files.get(&layout.file) else { continue };
-        let ranks = part.count.max(1) as f64;
+        let Some(&(part, sums)) = files.get(&layout.file) else { continue };
+        let (ranks, size) = (part.count.max(1) as f64, sums.size());
         let shared = part.count >= 2 && size as f64 >= r.at("shared_bytes");
         let wanted = if shared { ranks.min(r.at("stripes")) } else { r.at("stripes") };
         if (shared || size as f64 >= r.at("bytes")) && (layout.stripes as f64) < wanted {
             (fewest, most) = (fewest.min(layout.stripes), most.max(layout.stripes));
             // only servers that are busy gain from others beside them
-            let of_rank_s = part.time_s / ranks;
+            // what the layers above wait for others is no time of the servers
+            let of_rank_s = (part.time_s / ranks).min(sums.slowest_s);
             let of_each = ratio(part.bytes as f64, of_rank_s) / layout.stripes.max(1) as f64;
             let rate = f.system.mount(f.name(part.file)).and_then(|m| m.ost_rate);
             let gain = 1.0 - layout.stripes as f64 / wanted;

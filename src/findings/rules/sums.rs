@@ -24,6 +24,8 @@ pub(super) struct Sums {
     pub ends: [u64; 2],
     pub times_s: [f64; 2],
     pub metadata_s: f64,
+    /// Time of the slowest rank.
+    pub slowest_s: f64,
 }
 
 impl Sums {
@@ -58,6 +60,8 @@ pub(super) fn files(f: &Facts) -> Option<BTreeMap<FileId, Sums>> {
             of.ends[d] = of.ends[d].max(ends[d]);
             of.times_s[d] += row.measure(TIMES[d]);
         }
+        let mean_s = TIMES.iter().map(|t| row.measure(*t)).sum::<f64>() / row.rank.map_or(f.ranks as f64, |_| 1.0);
+        of.slowest_s = of.slowest_s.max(mean_s).max(row.measure(Measure::SlowestS));
         (of.opens, of.metadata_s) = (of.opens + row.count(Count::Opens), of.metadata_s + row.measure(Measure::MetaS));
     }
     Some(all)
