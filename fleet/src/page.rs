@@ -332,3 +332,16 @@ fn provenance(fleet: &Fleet, folder: &Path, with_user: bool) -> Result<Markup> {
         },
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_needs_too_much_memory_leaves_the_page() {
+        let sql = "select value as n from generate_series(1, 100000) order by value % 1000";
+        let shown = |memory| table(&crate::query::small(memory), ("all", "All"), sql, false).unwrap().into_string();
+        assert!(shown(1 << 30).contains("<table id=\"all-table\""));
+        assert!(shown(1 << 10).starts_with("<p>Not answered: "));
+    }
+}

@@ -1,7 +1,7 @@
 //! SQL over the tables: DataFusion on the parts of the batches that count.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -140,6 +140,10 @@ fn refused(e: &DataFusionError) -> Error {
             .expected(format!("at most {} GiB", MEMORY >> 30))
             .remedy("ask about less time: `where start_time >= …`");
     }
+    if is_disk_full(e) {
+        return Error::new(ErrorKind::Limit, "the query needs more space for temporary files than their disk has")
+            .remedy("ask about less time: `where start_time >= …`; or set TMPDIR to a folder on a larger disk");
+    }
     let root = e.find_root();
     let kind = match root {
         DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
@@ -266,6 +270,11 @@ fn tasks(batches: &[Batch]) -> usize {
 
 fn is_exhausted(e: &DataFusionError) -> bool {
     matches!(e.find_root(), DataFusionError::ResourcesExhausted(_))
+}
+
+fn is_disk_full(e: &DataFusionError) -> bool {
+    let mut causes = std::iter::successors(Some(e as &dyn std::error::Error), |e| e.source());
+    causes.any(|e| e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::StorageFull))
 }
 
 /// Threads that plan and answer queries; 0 are as many as the machine has cores.
@@ -473,17 +482,18 @@ pub fn read_sql(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| input(path, e))
 }
 
+/// A fleet without tables, whose queries may need so many bytes.
+#[cfg(test)]
+pub(crate) fn small(memory: usize) -> Fleet {
+    let limited = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
+    let config = configured(SessionConfig::new().with_target_partitions(2));
+    let context = SessionContext::new_with_config_rt(config, limited);
+    Fleet { context, runtime: runtime(2).unwrap(), memory }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A fleet without tables, whose queries may need so many bytes.
-    fn small(memory: usize) -> Fleet {
-        let limited = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
-        let config = configured(SessionConfig::new().with_target_partitions(2));
-        let context = SessionContext::new_with_config_rt(config, limited);
-        Fleet { context, runtime: runtime(2).unwrap(), memory }
-    }
 
     #[test]
     fn an_error_within_another_carries_its_cause() {
@@ -492,6 +502,8 @@ mod tests {
         assert!(text.contains("while that was done") && text.contains("no such thing"), "{text}");
         let e = refused(&DataFusionError::Plan("no such thing".into())).to_string();
         assert_eq!(e.matches("no such thing").count(), 1, "{e}");
+        let full = DataFusionError::from(io::Error::from(io::ErrorKind::StorageFull)).context("while it sorted");
+        assert_eq!(refused(&full).kind(), ErrorKind::Limit);
     }
 
     #[test]
