@@ -468,6 +468,8 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::Unsupported);
         assert!(e.to_string().starts_with("x: no known trace format; "), "{e}");
         assert_eq!(mismatches(&source).len(), ALL.len());
+        let bytes = probe(&Source::from_bytes("x", *b"rank,op,bytes,start,end\n0,write,9,0,1\n")).err().unwrap();
+        assert!(bytes.to_string().starts_with("x: CSV whose header lacks one of the columns"), "{bytes}");
         let empty = probe(&Source::from_bytes("x", *b"")).err().unwrap();
         assert!(empty.to_string().starts_with("x: an empty file; "), "{empty}");
     }

@@ -52,10 +52,12 @@ impl Format for Custom {
         if text.starts_with(b"{") {
             return sniff_json(text);
         }
-        if records::Columns::of_header(header_of(text)).is_ok() {
-            Sniff::Yes
-        } else {
-            Sniff::No("neither JSON with arrays of rates and times nor CSV with columns op, size, start")
+        match records::Columns::of_header(header_of(text)) {
+            Ok(_) => Sniff::Yes,
+            Err(_) if records::is_nearly_header(header_of(text)) => {
+                Sniff::Unsupported("CSV whose header lacks one of the columns op, size, start")
+            }
+            Err(_) => Sniff::No("neither JSON with arrays of rates and times nor CSV with columns op, size, start"),
         }
     }
 

@@ -122,6 +122,12 @@ impl Columns {
     }
 }
 
+/// True for a line with two of the three columns that a header must have.
+pub(super) fn is_nearly_header(line: &[u8]) -> bool {
+    let required = |text: &&[u8]| ["op", "size", "start"].iter().any(|f| text.eq_ignore_ascii_case(f.as_bytes()));
+    line.split(|b| *b == b',').map(<[u8]>::trim_ascii).filter(required).count() == 2
+}
+
 /// A name of a column such as `file_escaped`.
 fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr(b'\\', &text).is_none() {
