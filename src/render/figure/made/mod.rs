@@ -60,12 +60,12 @@ pub fn bandwidth(signal: &SignalReport, view: &View, look: &Look) -> String {
     draw(&whole(signal, view), look, "").svg
 }
 
-/// The bandwidth of one signal as SVG of a page with [`STYLE`], so many pixels wide; `id` is not that of another.
+/// The bandwidth of one signal as SVG of a page with [`STYLE`](super::STYLE), so many pixels wide; `id` is not that of another.
 pub fn bandwidth_of_page(signal: &SignalReport, view: &View, width: u32, id: &str) -> String {
     draw(&whole(signal, view), &Look::of_screen(width), id).svg
 }
 
-/// A followed job as SVG of a page with [`STYLE`], so many pixels wide; `None` while nothing has come.
+/// A followed job as SVG of a page with [`STYLE`](super::STYLE), so many pixels wide; `None` while nothing has come.
 pub fn live(snapshot: &Snapshot, width: u32) -> Option<String> {
     Some(draw(&live::live(snapshot)?, &Look::of_screen(width), "live").svg)
 }
