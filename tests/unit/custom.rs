@@ -344,7 +344,7 @@ fn formats_are_told_apart() {
     }
     for no in [
         "",
-        "op,size\n",
+        "op,bytes\n",
         "HEADER\n",
         "{\"traceEvents\":[]}",
         "{\"metrics\":{}}",
@@ -353,6 +353,9 @@ fn formats_are_told_apart() {
         "\u{0}",
     ] {
         assert!(matches!(custom.sniff(no.as_bytes()), Sniff::No(_)), "{no}");
+    }
+    for nearly in ["op,size\n", "rank,op,start,bytes\n"] {
+        assert!(matches!(custom.sniff(nearly.as_bytes()), Sniff::Unsupported(_)), "{nearly}");
     }
     assert_eq!(probe(&Source::from_bytes("x", *b"op,size,start\n")).unwrap().name(), "custom");
 }
