@@ -145,15 +145,10 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
         "select code, name, sum(lost_s * ranks) / 3600 as hours, count(distinct log_key) as jobs from findings \
          where lost_s > 0 group by code, name order by hours desc, code limit 1",
     )?;
-    if let (Some(row), Some(Some(hours))) = (worst.cells()?.first(), worst.numbers("hours")?.first()) {
-        let text = format!(
-            "costliest finding: {} ({}) in {} jobs, {} core hours",
-            row[0],
-            row[1],
-            row[3],
-            text::number(*hours)
-        );
-        lines.push(text);
+    let first = |name: &str| worst.numbers(name).map(|all| all.first().copied().flatten());
+    if let (Some(row), Some(hours), Some(jobs)) = (worst.cells()?.first(), first("hours")?, first("jobs")?) {
+        let (jobs, hours) = (units::counted(jobs as u64, "job"), text::number(hours));
+        lines.push(format!("costliest finding: {} ({}) in {jobs}, {hours} core hours", row[0], row[1]));
     }
     Ok(lines)
 }
@@ -212,7 +207,7 @@ fn time(fleet: &Fleet) -> Result<Markup> {
     let drawable = drawable(fleet)?;
     let (left_out, rows) = (left_out(fleet, &drawable)?, minutes(fleet, &drawable)?);
     let (Some(first), Some(last)) = (rows.first().map(|x| x.0), rows.last().map(|x| x.0 + 60.0)) else {
-        return Ok(of_time(NOTHING, html! {}));
+        return Ok(of_time(&format!("{NOTHING}{left_out}"), html! {}));
     };
     let step = ((last - first) / COLUMNS as f64 / 60.0).ceil().max(1.0) * 60.0;
     let columns = ((last - first) / step).ceil() as usize;
